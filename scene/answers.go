@@ -149,9 +149,9 @@ func (v *Service) unanswered(failed, of float64, as string) (float64, float64, s
 func (v *Service) failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	failed, of, as := v.Failed()
 	floor, what := failedOfStore, "answers"
-	if _, _, tls := recording.IsTLSAlert(as); tls {
-		// A handshake has several answers, and a connection that goes on many more: of those that
-		// were refused there are one each.
+	if _, _, tls := recording.IsTLSAlert(as); tls || refusesSession(as) {
+		// A handshake or a login has several answers, and a connection that goes on many more: of
+		// those that were refused there are one each.
 		if opened := v.opened(r); opened >= failed && opened < of {
 			of, what = opened, "connections"
 		}
@@ -175,6 +175,12 @@ func (v *Service) failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 		Name: FailedAnswers, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: failed, Unit: "answers", Share: failed / of,
 		Text: fmt.Sprintf("%s of %s %s were errors: %s", units.Count(failed), units.Count(of), what, as),
 	}, s), true
+}
+
+// refusesSession tells of an error with which a server refuses a client as a whole: too many
+// connections, no login for now (RFC 5530, RFC 3206; 421 of RFC 959 and RFC 5321).
+func refusesSession(as string) bool {
+	return slices.Contains([]string{"IMAP LIMIT", "IMAP BYE", "IMAP UNAVAILABLE", "POP3 -ERR [SYS/…]", "reply 421 of FTP, SMTP or NNTP"}, as)
 }
 
 // opened is how many connections a service took in.

@@ -20,6 +20,7 @@ type LogGap struct {
 	After   int64 // with the first one after the silence; 0: none came
 	Rotated bool
 	First   bool // it began before the recording: its pace is that of afterwards
+	Whole   bool // it lasted for the whole recording: nobody knows its pace
 }
 
 const (
@@ -91,7 +92,11 @@ func logGap(rows []recording.LogFile, window recording.Interval) (LogGap, bool) 
 			sizes = append(sizes, rows[i].Size-rows[i-1].Size)
 		}
 	}
-	if g.Writes = len(writes); g.Writes < fewWrites {
+	if g.Writes = len(writes); g.Writes == 0 {
+		g.Whole, g.Silence = true, recording.Interval{Start: rows[0].T, End: last.T}
+		return g, last.T.Sub(rows[0].T) >= logSilence
+	}
+	if g.Writes < fewWrites {
 		return g, false
 	}
 	if window.End == 0 || window.End.Sub(last.T) <= lastLook { // it was open until the end
@@ -154,24 +159,38 @@ func silentLogs(s *Scene, r *recording.Recording) []Symptom {
 		if p == nil || g.Rotated {
 			continue
 		}
-		busy := s.Busy(r, p, g.Silence)
+		busy := s.BusyIn(r, p, g)
 		if busy == "" {
 			continue
 		}
 		long := g.Silence.End.Sub(g.Silence.Start)
-		text := "the log of %s[%d] grew every %s and then not for %s, while %s"
-		if g.First {
-			text = "the log of %s[%d], which grows every %s, did not for %s at first, while %s"
+		text := fmt.Sprintf("the log of %s[%d] grew every %s and then not for %s, while %s", g.File.Comm, g.File.PID, units.Seconds(g.Usual), units.Seconds(long), busy)
+		switch {
+		case g.Whole:
+			text = fmt.Sprintf("the log of %s[%d] did not grow for %s, while %s", g.File.Comm, g.File.PID, units.Seconds(long), busy)
+		case g.First:
+			text = fmt.Sprintf("the log of %s[%d], which grows every %s, did not for %s at first, while %s", g.File.Comm, g.File.PID, units.Seconds(g.Usual), units.Seconds(long), busy)
 		}
 		out = append(out, onset(Symptom{
 			Name: LogSilence, Subject: recording.Subject{Kind: recording.KindFile, Path: g.File.Path, PID: g.File.PID, Comm: g.File.Comm, Netns: p.Subject.Netns},
 			Active: []recording.Interval{g.Silence}, Amount: long.Seconds(), Unit: "s",
 			Share: long.Seconds() / max(s.Window.Length(s.Window.End).Seconds(), 1),
-			Text: fmt.Sprintf(text, g.File.Comm, g.File.PID,
-				units.Seconds(g.Usual), units.Seconds(long), busy),
+			Text:  text,
 		}, s))
 	}
 	return out
+}
+
+// BusyIn says what a process had to do in a silence of its log; "" where it was seen to have nothing.
+// A log of which nobody knows the pace (of errors, say) is silent while there is work: what tells is
+// that its process can't write at all.
+func (s *Scene) BusyIn(r *recording.Recording, p *Process, g LogGap) string {
+	if g.Whole && !recording.StandsIn(p.Subject.PID) {
+		return stuckAtAnyPipe(r, p, g.Silence)
+	} else if g.Whole {
+		return ""
+	}
+	return s.Busy(r, p, g.Silence)
 }
 
 // Busy says what a process had to do in an interval: requests that came or waited, or
@@ -217,6 +236,10 @@ func (s *Scene) Busy(r *recording.Recording, p *Process, in recording.Interval) 
 			}
 		}
 	}
+	return stuckAtAnyPipe(r, p, in)
+}
+
+func stuckAtAnyPipe(r *recording.Recording, p *Process, in recording.Interval) string {
 	n, looks := pipeFull(p, in)
 	if _, stuck := StuckAtPipe(r, p, in); stuck > 0 || n >= 3 && 2*n > looks {
 		return "it wanted to write to a pipe that is full"

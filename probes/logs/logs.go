@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +33,10 @@ const (
 	// so many has its process looked at closely.
 	silentFor = 3
 	usually   = 3
+	// unwritten ticks: a log that was not written so far has its process looked at closely, too,
+	// where one of mostThreads threads of it waits to write to a full pipe.
+	unwritten   = 2
+	mostThreads = 64
 )
 
 // file is one followed file.
@@ -145,12 +151,26 @@ func (s *sampler) look(f *file, rotation bool) bool {
 	if rotation {
 		f.row.Rotated = s.rotated(f, st)
 	}
-	if grew {
+	f.quiet++
+	switch {
+	case grew:
 		f.grew, f.quiet = f.grew+1, 0
-	} else if f.quiet++; f.quiet == silentFor && f.grew >= usually {
+	case f.quiet == silentFor && f.grew >= usually:
 		s.env.Watch.Add(f.pid, fmt.Sprintf("its log %s grew, and has not for %d s", f.path, silentFor))
+	case f.quiet == unwritten && f.grew == 0 && s.waitsToWrite(f.pid):
+		s.env.Watch.Add(f.pid, fmt.Sprintf("its log %s does not grow, and it waits to write to a full pipe", f.path))
 	}
 	return true
+}
+
+// waitsToWrite tells whether a thread of a process sleeps in a write to a pipe, by the kernel's
+// function (pipe_write; anon_pipe_write since 6.16).
+func (s *sampler) waitsToWrite(pid int) bool {
+	paths, _ := filepath.Glob(filepath.Join(s.env.Proc, strconv.Itoa(pid), "task", "*", "wchan"))
+	return slices.ContainsFunc(paths[:min(len(paths), mostThreads)], func(path string) bool {
+		in, err := os.ReadFile(path)
+		return err == nil && strings.HasSuffix(string(in), "pipe_write")
+	})
 }
 
 // rotated tells whether the path is no longer this file: it was renamed or removed

@@ -342,9 +342,9 @@ func inHand(s *scene.Scene, x recording.Exit, n float64) float64 {
 // outlives is how much longer than its connection a process may live that is there for that one.
 const outlives = 2
 
-// sessions tells that the processes that ended in some way were there for one connection each, as
-// those of a server that forks for each are.
-func (e *ended) sessions(r *recording.Recording, o outcome) bool {
+// sessions tells that the processes that ended were there for one connection each, as those of a
+// server that forks for each are: each ends in its own way.
+func (e *ended) sessions(r *recording.Recording) bool {
 	closed, lived := 0.0, 0.0
 	for _, row := range r.Connections {
 		if row.Role == "accept" && row.Netns == e.netns && recording.Port(row.Local) == e.at {
@@ -352,26 +352,51 @@ func (e *ended) sessions(r *recording.Recording, o outcome) bool {
 		}
 	}
 	n, age := 0.0, 0.0
-	for _, x := range e.exits[o] {
-		n, age = n+float64(x.N), age+x.Age*float64(x.N)
+	for _, exits := range e.exits {
+		for _, x := range exits {
+			n, age = n+float64(x.N), age+x.Age*float64(x.N)
+		}
 	}
 	return closed > 0 && n >= 0.5*closed && age*closed <= outlives*lived*n
 }
 
-// cut is how many requests ended without an answer, by either end.
+// cut is how many requests ended without an answer, as the service saw it: a client's last word
+// before it leaves is a request in its own eyes alone.
 func (e *ended) cut(r *recording.Recording) (n float64) {
 	for _, row := range r.Turns {
-		if row.Role == string(ledger.Serves) && row.Netns == e.netns && recording.Port(row.Local) == e.at || row.Role == string(ledger.Calls) && recording.Port(row.Remote) == e.at {
+		if row.Role == string(ledger.Serves) && row.Netns == e.netns && recording.Port(row.Local) == e.at {
 			n += float64(row.Cut)
 		}
 	}
 	return n
 }
 
+// tooLate is how long after its end clients may still ask on connections that a process had: they
+// keep them open between two requests.
+const tooLate = 5 * time.Second
+
+// askedTooLate are the requests that clients wrote to connections which a process had when it
+// ended: its kernel had closed them, and answers with a reset.
+func (e *ended) askedTooLate(s *scene.Scene, r *recording.Recording, exits []recording.Exit) float64 {
+	got, sent := 0.0, 0.0
+	for _, row := range r.Resets {
+		if !slices.ContainsFunc(exits, func(x recording.Exit) bool { return row.T > x.T.Add(-time.Second) && row.T < x.T.Add(tooLate) }) {
+			continue
+		}
+		switch {
+		case row.Dir == "received" && row.State == "CLOSE_WAIT" && recording.Port(row.Remote) == e.at && e.answersAt(s, row.Netns, row.Remote):
+			got += float64(row.N)
+		case row.Dir == "sent" && row.State == "TIME_WAIT" && row.Netns == e.netns && recording.Port(row.Local) == e.at:
+			sent += float64(row.N)
+		}
+	}
+	return max(got, sent)
+}
+
 // refused is how often somebody was told that nobody listens there, and who asked.
 func (e *ended) refused(s *scene.Scene, r *recording.Recording, away []recording.Interval) (n float64, who []recording.Subject) {
 	for _, c := range scene.Refusals(r) {
-		if recording.Port(c.Remote) != e.at || !c.Missed() || !e.answersAt(s, c) {
+		if recording.Port(c.Remote) != e.at || !c.Missed() || !e.answersAt(s, c.Netns, c.Remote) {
 			continue
 		}
 		for _, row := range c.Rows {
@@ -392,14 +417,14 @@ func (e *ended) refused(s *scene.Scene, r *recording.Recording, away []recording
 
 // answersAt tells whether the place is what somebody asked for: its own namespace's, or an
 // address that one of its sockets has.
-func (e *ended) answersAt(s *scene.Scene, c *scene.Refusal) bool {
+func (e *ended) answersAt(s *scene.Scene, netns uint64, remote string) bool {
 	for _, k := range s.Sockets {
 		f := k.First()
-		if f.Netns == e.netns && recording.Host(f.Local) == recording.Host(c.Remote) && recording.Port(f.Local) == e.at {
+		if f.Netns == e.netns && recording.Host(f.Local) == recording.Host(remote) && recording.Port(f.Local) == e.at {
 			return true
 		}
 	}
-	return c.Netns == e.netns
+	return netns == e.netns
 }
 
 // oomKilled is the kernel's own word that it ended a process for want of memory.

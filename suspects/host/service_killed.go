@@ -113,6 +113,9 @@ func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject 
 			t.cut += inHand(s, x, least)
 		}
 	}
+	if e.proto == "tcp" && (o == endedKilled || o == endedFailed) {
+		t.cut = max(t.cut, e.askedTooLate(s, r, e.exits[o]))
+	}
 	t.away, t.active = intervals.Merge(t.away, 0), intervals.Merge(t.active, 0)
 	switch e.proto {
 	case "tcp":
@@ -245,7 +248,7 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 // weighToll adds what it cost to a finding, or that nobody was hurt.
 func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Finding, t toll, o outcome) {
 	var cost []string
-	if o == endedFailed && e.sessions(r, o) {
+	if o == endedFailed && e.sessions(r) {
 		t.cut = e.cut(r)
 	}
 	if t.cut = math.Round(t.cut); t.cut > 0 {
@@ -266,7 +269,7 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 	case endedAsked:
 		hurt = t.refused >= measure.FewRefused || t.lost > 0
 	case endedWell:
-		hurt = t.waited.Name != "" && !e.sessions(r, o) // which end with their connections, not after some answers
+		hurt = t.waited.Name != "" && !e.sessions(r) // which end with their connections, not after some answers
 		if busy := e.busy(s, r); hurt && busy < mostStarting {
 			f.Evidence[0].Grade = suspect.Decisive
 			f.Evidence[0].Text += fmt.Sprintf("; answers took %.0f %% of their time", 100*busy)

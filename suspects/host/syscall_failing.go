@@ -44,8 +44,9 @@ var syscallFailing = &suspect.Suspect{
 }
 
 const (
-	// fewFailing calls are a program that tries something once.
-	fewFailing = 5
+	// fewFailing calls are a program that tries something once. fewerFailing are enough where each
+	// that failed in the seconds looked at has an answer that was an error, and each such answer one.
+	fewFailing, fewerFailing = 5, 2
 	// Where no room is left, a second that is like the one before is enough: who writes a
 	// file every few seconds fails no more often.
 	secondsLost = 2
@@ -115,7 +116,7 @@ func failedFor(v *scene.Service, sym scene.Symptom, by crew, c *failingCalls) (s
 	}
 	hard := slices.Contains(noRoom, c.errno)
 	switch {
-	case inside == 0, c.n < fewFailing && (!hard || c.seconds() < secondsLost):
+	case inside == 0, c.n < fewFailing && (!hard || c.seconds() < secondsLost) && (c.n < fewerFailing || in != failed || out > 0):
 		return f, false
 	case outside > 0 && out/outside >= asOften*in/inside:
 		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: out, Unit: "calls", Source: tracedExits, Origin: "calls", Text: fmt.Sprintf("%s: as often in seconds in which no answer was an error", f.Text)}}

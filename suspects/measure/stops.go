@@ -121,7 +121,7 @@ func (st *Stops) addSamples(rows []stateSample) (traced int) {
 // kernel told: those have exact times, from SIGSTOP to SIGCONT.
 func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
 	pid := st.Process.Subject.PID
-	var stopped recording.Time
+	var stopped, went recording.Time
 	sure := false // nobody can handle or ignore SIGSTOP
 	for _, e := range r.Events {
 		if e.Subject.PID != pid {
@@ -144,14 +144,17 @@ func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
 			sure = sure || name == "SIGSTOP" && e.Attrs["result"] == "delivered"
 		case e.Kind == recording.EventSignal && name == "SIGCONT":
 			// Between two samples a stop may be seen by its signals alone; of those that a
-			// program may handle, state T must have been seen at least once.
-			if stopped != 0 && (sure || st.confirmedIn(recording.Interval{Start: stopped, End: e.T})) {
+			// program may handle, state T must have been seen at least once. One whose begin
+			// nobody saw lasted from the first look that found it so, at the least.
+			if seen := st.seenIn(recording.Interval{Start: went, End: e.T}); stopped == 0 && seen != 0 {
+				st.exact = append(st.exact, recording.Interval{Start: seen, End: e.T})
+			} else if stopped != 0 && (sure || st.confirmedIn(recording.Interval{Start: stopped, End: e.T})) {
 				st.Spans = append(st.Spans, recording.Interval{Start: stopped, End: e.T})
 				if sure {
 					st.exact = append(st.exact, recording.Interval{Start: stopped, End: e.T})
 				}
 			}
-			stopped = 0
+			stopped, went = 0, e.T
 		}
 	}
 	if open := (recording.Interval{Start: stopped}); stopped != 0 && (sure || st.confirmedIn(open)) {
@@ -160,13 +163,16 @@ func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
 }
 
 // confirmedIn tells whether state T was seen in the interval.
-func (st *Stops) confirmedIn(i recording.Interval) bool {
+func (st *Stops) confirmedIn(i recording.Interval) bool { return st.seenIn(i) != 0 }
+
+// seenIn is when state T was first seen in the interval; 0: never.
+func (st *Stops) seenIn(i recording.Interval) (first recording.Time) {
 	for _, s := range st.Spans {
-		if i.Covers(s.Start) {
-			return true
+		if i.Covers(s.Start) && (first == 0 || s.Start < first) {
+			first = s.Start
 		}
 	}
-	return false
+	return first
 }
 
 // Senders are the processes that stopped it, as far as they are known.

@@ -31,6 +31,7 @@ var reconnectStorm = &suspect.Suspect{
 	InFiles: map[string][]string{"sockets.connections": {"log.connections"}, "sockets.diag": {"pcap.flows"}},
 	For: []string{
 		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (sick 410/s, healthy 20/s)",
+		"strong: at two looks and more one program, or one host, had two thirds or more of the connections that wait at the listener, as many each time and none of them twice: its clients come again as soon as they are let go, and others wait behind them",
 		"strong: the same without long-lived connections to compare with",
 		"strong: the short connections got no bytes, or ended by a reset",
 		"strong (a capture, of either side): the server closes nine of ten itself after RTMP's handshake and a refusal",
@@ -39,9 +40,10 @@ var reconnectStorm = &suspect.Suspect{
 	Against: []string{
 		"decisive: the rate falls by itself (back-off), or it was one burst (a deploy, a server that came back)",
 		"strong: each short connection was served, and nothing on the listener lives longer: requests without keep-alive",
+		"strong: each had its answer, and closed the connection itself: TIME-WAIT is at its end",
 		"traps: back-off clients make 80 connections a second in all; players that came before the publisher stay connected",
 	},
-	LeadsTo: []suspect.Lead{{To: "listen-overflow"}, {To: "fd-limit"}, {To: "peer-reset"}, {To: "cpu-throttled"}, {To: scene.ConnectionErrors}, {To: scene.ConnectLatency}, {To: scene.CPUBurn}},
+	LeadsTo: []suspect.Lead{{To: "listen-overflow"}, {To: "fd-limit"}, {To: "peer-reset"}, {To: "cpu-throttled"}, {To: scene.ConnectionErrors}, {To: scene.ConnectLatency}, {To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.CPUBurn}},
 	Remedy: suspect.Remedy{
 		Permanently: "Answer or hold the clients instead of closing. Only where others are hurt by a proved storm: limit new connections of the peers named.",
 		Program:     "In the clients: back off with jitter, 1 s doubled to 30 s.",
@@ -101,6 +103,16 @@ func answersOf(r *recording.Recording, l *called) (n float64) {
 	return n
 }
 
+// fewWaiting: whoever closes a connection first keeps it in TIME-WAIT for a minute.
+const fewWaiting = 0.1
+
+// leftByThemselves tells whether a listener's connections were closed by those who made them, of
+// other hosts or namespaces: none of so many is in TIME-WAIT at this end.
+func leftByThemselves(r *recording.Recording, l *called, closed float64) bool {
+	waiting, ok := measure.Counter(r, l.netns, "node_sockstat_TCP_tw")
+	return ok && !slices.ContainsFunc(waiting.Points, func(p recording.Point) bool { return p.V >= fewWaiting*closed })
+}
+
 func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*caller) suspect.Finding {
 	sum := total(storm)
 	rate, bytes, life := sum.rate(), sum.bytesEach(), sum.lifetimeEach()
@@ -121,7 +133,9 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	served := sum.outEach() >= servedBytes && sum.outEach() >= 4*sum.inEach()
 	tiny := sum.closed > 0 && sum.outEach() < nothing
 	reset := sum.resets(r, l)
+	content := false
 	if answersOf(r, l) >= allAnswered*sum.closed {
+		content = leftByThemselves(r, l, sum.closed-reset)
 		reset = 0 // a proxy that leaves by a reset once it has its answer (HAProxy)
 	}
 	refused, isRefused := stormRefused(r, l, storm)
@@ -141,12 +155,18 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 		contrast = &suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: stayed.bytesEach / max(1, bytes), Unit: "times", Source: source.SS("-ti", source.BytesSent, source.BytesReceived), Origin: "lasting connections of the listener",
 			Text: fmt.Sprintf("%s other connections of this listener stayed and carried %s each, against %s of a short one", units.Count(float64(stayed.n)), units.Bytes(stayed.bytesEach), units.Bytes(bytes))}
 	}
-	if contrast != nil && repeat.Grade == suspect.Strong && lasted {
+	if contrast != nil && repeat.Grade == suspect.Strong && lasted && !content {
 		repeat.Grade, contrast.Grade = suspect.Decisive, suspect.Strong
 	}
 	f.Evidence = append(f.Evidence, repeat)
 	if contrast != nil {
 		f.Evidence = append(f.Evidence, *contrast)
+	}
+	crowd, crowded := crowding(s, l)
+	if crowded = crowded && contrast == nil && rate >= stormRate && lasted && !content; crowded {
+		f.Evidence = append(f.Evidence, crowd.evidence())
+		f.Text += "; " + crowd.text()
+		f.Related = append(f.Related, crowd.who...)
 	}
 	if isRefused && rate >= stormRate {
 		f.Evidence = append(f.Evidence, refused)
@@ -164,7 +184,11 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 	if tw, ok := measure.Grew(r, l.netns, "node_sockstat_TCP_tw"); ok && tw >= 100 {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: tw, Unit: "sockets", Source: source.Of("/proc/net/sockstat TCP tw", source.Ref{Series: "node_sockstat_TCP_tw"}), Text: fmt.Sprintf("TIME-WAIT grew by %s", units.Count(tw))})
 	}
-	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, isRefused || tiny || reset >= 0.2*sum.closed && reset > 0, counted)...)
+	if content && contrast != nil {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("/proc/net/sockstat TCP tw", source.Ref{Series: "node_sockstat_TCP_tw"}).And(source.Turns), Origin: "who closes",
+			Text: "each had an answer and closed its connection itself (none is in TIME-WAIT here): who is turned away is hung up on"})
+	}
+	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, isRefused || tiny || crowded || reset >= 0.2*sum.closed && reset > 0, counted)...)
 	if rate < stormRate {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: rate, Unit: "connections/s", Source: counted, Origin: "rate",
 			Text: fmt.Sprintf("%s/s is what clients that back off make too (80/s measured; a storm made 410/s)", units.Count(math.Round(rate)))})

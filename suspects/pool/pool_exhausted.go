@@ -8,6 +8,7 @@ import (
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/source"
@@ -26,6 +27,7 @@ var poolExhausted = &suspect.Suspect{
 	},
 	For: []string{
 		"strong: it kept the same number of connections to what it calls, or had that many in use at any moment at which requests waited, and they were in use for four fifths of the time or more",
+		"strong, of a pool of which all connections are kept: they carried nothing in the whole window, and strong: requests waited for a second and longer, three and more, and were all given up with an error",
 		"strong: more requests were open than those have room for, a fifth of its time or more, and no thread of it worked on them",
 	},
 	Against: []string{
@@ -48,17 +50,94 @@ const (
 	slowCalls   = 0.6 // of an answer's time
 )
 
-func weighPoolExhausted(s *scene.Scene, _ *recording.Recording, l *ledger.Ledger) []suspect.Finding {
+func weighPoolExhausted(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	if l == nil {
 		return nil
 	}
-	var out []suspect.Finding
+	out := allKept(s, r)
 	for _, p := range byParty(l.Pools) {
 		if p.Connections > 0 && p.Line >= inPoolsLine*p.Party.Demand {
 			out = append(out, poolFinding(s, p))
 		}
 	}
 	return out
+}
+
+// allKept are services whose connections to what they call are all kept by sessions that say nothing
+// (a transaction left open): nothing is called any more, and requests wait until they are given up.
+func allKept(s *scene.Scene, r *recording.Recording) (out []suspect.Finding) {
+	for _, v := range scene.Services(s, r, "serve") {
+		var active []recording.Interval
+		given, longest := 0.0, 0.0
+		for _, row := range v.Rows {
+			if long := answeredAfter(row, givenUpAfter); row.Failed > 0 && long == row.Failed {
+				given, longest = given+float64(long), max(longest, row.Max)
+				active = append(active, recording.Interval{Start: row.T.Add(-measure.Duration(row.Max)), End: row.T.Add(time.Second)})
+			} else if long > 0 {
+				given = 0
+				break // some that waited as long were answered
+			}
+		}
+		where, n := keptConnections(s, r, v.PIDs)
+		if given < fewHeld || n == 0 {
+			continue
+		}
+		f := suspect.Finding{Subject: v.Subject, Active: intervals.Merge(active, measure.Joined),
+			Text: fmt.Sprintf("%s requests waited for a free connection to %s for up to %s and were given up; all %d that it has are kept and not used", units.Count(given), where, units.Lasting(longest), n)}
+		f.Evidence = []suspect.Evidence{
+			{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "connections", Source: source.SS("-ti", source.BytesSent), Origin: "sockets",
+				Text: fmt.Sprintf("%s to %s carried nothing in the whole window, and owed no answer: sessions keep them and say nothing", units.Plural(n, "connection"), where)},
+			{Side: suspect.For, Grade: suspect.Strong, Value: given, Unit: "requests", Source: source.Turns.And(source.FirstBytes), Origin: "turns",
+				Text: fmt.Sprintf("%s requests waited for up to %s and each got an error; none that waited for %s or longer was answered otherwise, and nothing was called", units.Count(given), units.Lasting(longest), units.Lasting(givenUpAfter))},
+		}
+		f.Harm = suspect.Harm{Symptom: scene.FailedAnswers, Amount: given, Unit: "answers", Text: f.Text}
+		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("End the sessions that keep its connections to %s (idle_in_transaction_session_timeout, or the pool's own limit).", where), Program: "Commit before anything slow: give connections back as soon as they are not needed."}
+		f.Next = "the pool's own figures (SHOW POOLS, SHOW CLIENTS in PgBouncer)"
+		out = append(out, f)
+	}
+	return out
+}
+
+// givenUpAfter, s: a request that is refused outright does not wait.
+const givenUpAfter = 1.0
+
+// answeredAfter is how many turns took that long or longer.
+func answeredAfter(row recording.Turns, seconds float64) (n uint64) {
+	for i, turns := range row.Hist {
+		if recording.TurnBound(i) >= seconds {
+			n += turns
+		}
+	}
+	return n
+}
+
+// keptConnections are the connections that processes made, where all go to one place and none carried
+// anything, or was owed an answer, in the whole window.
+func keptConnections(s *scene.Scene, r *recording.Recording, pids []int) (where string, n int) {
+	for _, t := range r.Turns {
+		if t.Role == "call" && slices.Contains(pids, t.PID) {
+			return "", 0
+		}
+	}
+	for _, pid := range pids {
+		p := s.Process(pid)
+		if p == nil {
+			return "", 0
+		}
+		for _, k := range p.Sockets {
+			a, z := k.First(), k.Last()
+			if a.Proto != "tcp" || k.Listening() || k.Listener != nil {
+				continue
+			}
+			quiet := z.State == "ESTABLISHED" && a.TCP != nil && z.TCP != nil && z.T.Sub(a.T) >= s.Window.End.Sub(s.Window.Start)/2 &&
+				a.TCP.BytesSent == z.TCP.BytesSent && a.TCP.BytesReceived == z.TCP.BytesReceived && !scene.Awaits(z)
+			if !quiet || where != "" && where != a.Remote {
+				return "", 0
+			}
+			where, n = a.Remote, n+1
+		}
+	}
+	return where, n
 }
 
 // byParty adds up the pools of each party, as a proxy has one to each of its upstreams: that

@@ -3,6 +3,7 @@ package pool
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/internal/units"
@@ -28,6 +29,7 @@ var sessionLock = &suspect.Suspect{
 	For: []string{
 		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then half of those that waited and more were answered within a second, two and more at a time",
 		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
+		"strong: three sessions and more had asked when the recording began, nobody at all was answered for 5 s, and then all; strong: their processes slept meanwhile",
 		"weak: one session had its answer before, said nothing meanwhile, and spoke in the second in which the others were let go",
 	},
 	Against: []string{
@@ -90,6 +92,8 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			out = append(out, h.givenUp(s, p))
 		} else if k, ok := v.Stuck(); ok {
 			out = append(out, stillLockedOut(s, p, k))
+		} else if h, ok := heldAtFirst(s, r, v); ok && ledger.LikeDatabase(p.Subject) {
+			out = append(out, h.finding(s, p.Subject))
 		}
 	}
 	return out
@@ -238,6 +242,61 @@ func unheard(s *scene.Scene, p *ledger.Party, n uint64) suspect.Finding {
 		idleInside(p),
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: p.Oldest, Unit: "s", Text: f.Text}
+	return f
+}
+
+// heldFirst are the sessions of a database that had asked before the recording began, all that had:
+// nobody was answered until a moment in it, and from then on everybody.
+type heldFirst struct {
+	n            int
+	longest      float64
+	after        uint64 // answers in the second after
+	until        recording.Time
+	slept, looks float64 // looks at their threads meanwhile
+}
+
+// longAtFirst, s: a statement that takes as long computes, or reads from a disk.
+const longAtFirst = 5
+
+// heldAtFirst finds them by their sockets: no probe of requests has seen those asked.
+func heldAtFirst(s *scene.Scene, r *recording.Recording, v *scene.Service) (h heldFirst, ok bool) {
+	i := slices.IndexFunc(v.Rows, func(row recording.Turns) bool { return row.N > 0 })
+	if i < 0 {
+		return h, false
+	}
+	h.until, h.after = v.Rows[i].T, v.Rows[i].N
+	pids := map[int]bool{}
+	for _, k := range s.Sockets {
+		a := k.First()
+		if k.Listener == nil || k.Listener.ID != scene.IDOf(v.Subject) || a.State != "ESTABLISHED" || a.TCP == nil || a.TCP.BytesSent == 0 || a.TCP.LastRcv >= a.TCP.LastSnd || k.Owner() == nil {
+			continue // it had its answer
+		}
+		if waited := h.until.Sub(a.T).Seconds() + a.TCP.LastRcv; waited >= longAtFirst && h.until.Sub(a.T).Seconds() >= longAtFirst/2 {
+			h.n, h.longest = h.n+1, max(h.longest, waited)
+			pids[k.Owner().Subject.PID] = true
+		}
+	}
+	for _, row := range r.ThreadStates {
+		if pids[row.PID] && row.T < h.until {
+			h.looks += float64(row.N)
+			if row.State == "S" {
+				h.slept += float64(row.N)
+			}
+		}
+	}
+	return h, h.n >= fewHeld && h.looks > 0 && h.slept >= aloneShare*h.looks
+}
+
+func (h heldFirst) finding(s *scene.Scene, sub recording.Subject) suspect.Finding {
+	f := suspect.Finding{Subject: sub, Active: []recording.Interval{{Start: s.Window.Start, End: h.until}}, Next: whoBlocks(recording.Port(sub.Local)),
+		Text: fmt.Sprintf("%d sessions waited together for up to %s, from before the recording began, and nobody was answered meanwhile; then %d requests were answered within a second", h.n, units.Lasting(h.longest), h.after)}
+	f.Evidence = []suspect.Evidence{
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.n), Unit: "sessions", Source: source.SS("-tin", source.BytesReceived, source.LastSnd, source.LastRcv).And(source.Turns), Origin: "sessions",
+			Text: fmt.Sprintf("%d sessions had asked when the recording began and waited for up to %s; no request at all was answered until then, and %d in the second after", h.n, units.Lasting(h.longest), h.after)},
+		{Side: suspect.For, Grade: suspect.Strong, Value: h.slept / h.looks, Unit: "share", Source: source.ThreadState, Origin: "ledger",
+			Text: fmt.Sprintf("at %.0f %% of the looks at them meanwhile the processes of these sessions slept: they did not work on what was asked", 100*h.slept/h.looks)},
+	}
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text, Before: true}
 	return f
 }
 

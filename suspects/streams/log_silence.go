@@ -32,6 +32,7 @@ var logSilence = &suspect.Suspect{
 		"strong: at most looks of the silence a thread of it waited in a read or write on one peer's connection",
 		"strong: by the scheduler's word a thread of it was blocked on one peer's connection for most of the silence, in a function that is named",
 		"strong: or it slept in a write to a full pipe (its standard output), whose reader is named, with what that one did meanwhile",
+		"strong: the same, and the reader is stopped or does something else all the time, where the log did not grow in the whole recording",
 		"strong: it had asked that peer before the silence, and no answer came",
 	},
 	Against: []string{
@@ -57,6 +58,9 @@ func weighLogSilence(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		if recording.StandsIn(p.Subject.PID) && !scene.LogsRequests(r, p.Subject.PID) && !g.Plain() {
 			continue // a log of errors, say, has no pace
 		}
+		if g.Whole && s.BusyIn(r, p, g) == "" {
+			continue
+		}
 		out = append(out, weighGap(g, p, s, r))
 	}
 	return out
@@ -68,10 +72,13 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 	file := recording.Subject{Kind: recording.KindFile, Path: g.File.Path, PID: pid, Comm: p.Subject.Comm}
 	f := suspect.Finding{Subject: p.Subject, Active: []recording.Interval{g.Silence}, Related: []recording.Subject{file},
 		Text: fmt.Sprintf("its log %s is silent for %s", g.File.Path, units.Lasting(long))}
-	busy := s.Busy(r, p, g.Silence)
+	busy := s.BusyIn(r, p, g)
 	gap := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: long, Unit: "s", Source: source.Of("stat " + g.File.Path), Origin: "log file",
 		Text: fmt.Sprintf("%s grew at %d looks, %s apart at most, and then not for %s", g.File.Path, g.Writes, units.Lasting(g.Usual.Seconds()), units.Lasting(long))}
-	if g.First {
+	switch {
+	case g.Whole: // whether it grows at all otherwise nobody saw
+		gap.Grade, gap.Text = suspect.Weak, fmt.Sprintf("%s did not grow for %s", g.File.Path, units.Lasting(long))
+	case g.First:
 		gap.Text = fmt.Sprintf("%s grew at %d looks, %s apart at most, and before that not for %s", g.File.Path, g.Writes, units.Lasting(g.Usual.Seconds()), units.Lasting(long))
 	}
 	against := func(grade suspect.Grade, seen, text string) {
