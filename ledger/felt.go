@@ -156,6 +156,8 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 			held = e.Seconds
 		case p.Role == Serves && p.takes() >= Intolerable && (e.Account == Call || e.Account == Child):
 			held = e.Seconds
+		case p.Role == Serves && e.Account == Call:
+			held = max(held, min(e.Seconds, gaveUp(r, p, e.Where)))
 		}
 		if e.Account == CPU { // what the party uses up itself is its own work
 			held *= othersCPU(s, r, p)
@@ -188,6 +190,17 @@ func (l *Ledger) delayOf(s *scene.Scene, r *recording.Recording, p *Party) Delay
 	}
 	d.Active = p.active(l.Window)
 	return d
+}
+
+// gaveUp is how long a party waited for answers of a name server until it gave them up: they were
+// lost, and a timer asked again. Nobody wants that wait, however few names it is of.
+func gaveUp(r *recording.Recording, p *Party, server string) (seconds float64) {
+	for _, q := range r.Queries {
+		if q.Remote == server && slices.Contains(p.PIDs, q.PID) {
+			seconds += q.GaveUpSum
+		}
+	}
+	return seconds
 }
 
 // takes is how long an answer takes on average; where none came, how long one has been awaited.

@@ -1,6 +1,12 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+	"time"
+
+	"snag/recording"
+	"snag/recording/intervals"
+)
 
 // wellSeen is the part of a service's time that must be booked before shares of it tell what the
 // cause was not, and manyAnswers how many answers it must have given. Data that
@@ -34,6 +40,31 @@ func (l *Ledger) InLine(pid int, accounts ...Account) (share float64) {
 		share = max(share, line/p.Demand)
 	}
 	return share
+}
+
+// InLineWhile is the same of the seconds in which most of a process' delay fell, where they are few
+// and half of it or more is of the accounts: a queue that stood for a while. Data that waited unread
+// in the socket buffer is in line too.
+func (l *Ledger) InLineWhile(pid int, accounts ...Account) (share float64, while []recording.Interval) {
+	for _, p := range l.served(pid) {
+		line, delayed, held, open := 0.0, 0.0, 0.0, 0.0
+		for _, e := range p.Entries {
+			if e.pool == 0 && slices.Contains(accounts, e.Account) {
+				line += e.InLine
+			}
+		}
+		active := p.active(l.Window)
+		for at, n := range p.delayed {
+			delayed += n
+			if intervals.Cover(active, l.Window.Start.Add(time.Duration(at)*time.Second)) {
+				held, open = held+n, open+p.open[at]
+			}
+		}
+		if line >= 0.5*delayed && open > 0 && held/open > share {
+			share, while = held/open, active
+		}
+	}
+	return share, while
 }
 
 // Own is the part of what a process' requests waited for an address that was not in line behind

@@ -178,8 +178,13 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	if k := stoppedOf(r, st, all); k != nil {
 		return k, fmt.Sprintf("whoever sends it was stopped when the stream suffered, and nobody who sends one of the %d others", len(all)-1), ""
 	}
-	if k := silentOf(all); k != nil && st.Row.First == 0 && out != nil {
-		return k, fmt.Sprintf("no frame of it came, and of the %d streams that %s receives this is the only one of which nothing came", len(all), nameOr(nil, out)), ""
+	if k, silent := silentOf(all); st.Row.First == 0 && out != nil {
+		switch {
+		case silent == 1:
+			return k, fmt.Sprintf("no frame of it came, and of the %d streams that %s receives this is the only one of which nothing came", len(all), nameOr(nil, out)), ""
+		case silent == len(all) && fromOneHost(all): // whichever it is
+			return k, fmt.Sprintf("no frame of it came, and nothing of any of the %d streams that %s receives, all of them from %s", len(all), nameOr(nil, out), recording.Host(k.First().Remote)), ""
+		}
 	}
 	who := writer
 	if out != nil {
@@ -225,19 +230,23 @@ func stoppedOf(r *recording.Recording, st *Stream, all []*Socket) (found *Socket
 	return found
 }
 
-// silentOf is the only one of some connections on which nothing came while something did on all
-// others; nil where there is no such one.
-func silentOf(all []*Socket) (silent *Socket) {
+// silentOf is the first of some connections on which nothing came, and how many there are.
+func silentOf(all []*Socket) (silent *Socket, n int) {
 	for _, k := range all {
-		switch came := k.LastTCP().BytesReceived - firstTCP(k).BytesReceived; {
-		case came > 0:
-		case silent != nil:
-			return nil
-		default:
+		if k.LastTCP().BytesReceived > firstTCP(k).BytesReceived {
+			continue
+		}
+		if n++; silent == nil {
 			silent = k
 		}
 	}
-	return silent
+	return silent, n
+}
+
+func fromOneHost(all []*Socket) bool {
+	return !slices.ContainsFunc(all, func(k *Socket) bool {
+		return recording.Host(k.First().Remote) != recording.Host(all[0].First().Remote)
+	})
 }
 
 func firstTCP(k *Socket) *recording.TCPInfo {

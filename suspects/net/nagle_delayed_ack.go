@@ -33,6 +33,7 @@ var nagleDelayedAck = &suspect.Suspect{
 		"decisive: TCP_NODELAY is set on the socket",
 		"strong: the holds are far shorter than an ACK's delay (thousands of writes a second free each other)",
 		"strong: the holds last one round trip of the path: Nagle alone, no delayed ACK",
+		"not of writes in a row that one ACK freed together, so that fewer than five answers were late: somebody's first request",
 		"traps: ato:40 is always shown by ss, TcpExtDelayedACKs is near 0 once requests are pipelined: neither counts here; a one-way stream does not wait for answers",
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
@@ -54,6 +55,33 @@ const lateACK = 0.010
 
 // Fewer held writes than this in a window are somebody's first request.
 const fewHolds = 5
+
+// apart is how many of a socket's held writes were held one by one. Small writes in a row are held
+// together until one ACK frees them all (the start of a session): then fewer of its calls there
+// were late than writes were held.
+func (k *heldSocket) apart(r *recording.Recording) float64 {
+	held, late, called := 0.0, 0.0, false
+	for _, h := range r.Holds {
+		if scene.Address(h.Remote) == k.at.Remote && measure.Namespace(r, h.Netns) == k.at.Netns {
+			held += float64(h.Held)
+		}
+	}
+	for _, t := range r.Turns {
+		if t.Role != "call" || scene.Address(t.Remote) != k.at.Remote || measure.Namespace(r, t.Netns) != k.at.Netns {
+			continue
+		}
+		for i, n := range t.Hist {
+			called = true
+			if recording.TurnBound(i+1) > lateACK {
+				late += float64(n)
+			}
+		}
+	}
+	if !called {
+		return k.held
+	}
+	return k.held * min(1, late/held)
+}
 
 // A socket that gets a data segment for each 20 that it sends has answers to wait
 // for; a publisher of RTMP gets one for thousands.
@@ -148,7 +176,7 @@ func nagleFinding(s *scene.Scene, r *recording.Recording, k *heldSocket, others 
 	}
 	path, known := k.roundTrip()
 	added := k.sum / max(1, k.writes)
-	f.Evidence = k.evidence(mean, path, known)
+	f.Evidence = k.evidence(mean, path, k.apart(r), known)
 	f.Text = fmt.Sprintf("%s small writes were held %s on average until the peer's ACK came (longest %s)", units.OfAll(k.held, k.writes), units.Lasting(mean), units.Lasting(k.longest))
 	if others > 1 {
 		f.Text += fmt.Sprintf("; the same on %d sockets of this process to port %s", others, port)
@@ -187,7 +215,7 @@ func (k *heldSocket) subject() recording.Subject {
 		PID: k.at.PID, Comm: k.at.Comm, Inode: k.at.Inode}
 }
 
-func (k *heldSocket) evidence(mean, path float64, known bool) []suspect.Evidence {
+func (k *heldSocket) evidence(mean, path, apart float64, known bool) []suspect.Evidence {
 	holds := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: mean, Unit: "s", Source: source.Of("tracepoints sock:sock_send_length and tcp:tcp_probe", source.Held, source.HoldMax),
 		Text: fmt.Sprintf("%s writes held by Nagle's algorithm, %s of them matched with the ACK that freed them, after %s on average", units.OfAll(k.held, k.writes), units.Count(k.released), units.Lasting(mean))}
 	var out []suspect.Evidence
@@ -202,7 +230,7 @@ func (k *heldSocket) evidence(mean, path float64, known bool) []suspect.Evidence
 	case mean-path < lateACK:
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: path, Unit: "s", Source: source.SS("-ti", source.MinRTT), Origin: "minrtt",
 			Text: fmt.Sprintf("the path's own round trip is %s: the ACKs are not delayed, they are far away", units.Lasting(path))})
-	case k.held < fewHolds:
+	case apart < fewHolds:
 	case k.released >= 0.9*k.held-1:
 		holds.Grade = suspect.Decisive
 	default:

@@ -31,7 +31,7 @@ var packetReordering = &suspect.Suspect{
 	Against: []string{
 		"decisive: hardly anything of what was sent again was a duplicate: it was lost",
 		"decisive: duplicates were reported and nothing was sent again: the path duplicates packets",
-		"strong: duplicates without any reordering seen, or (capture) with hardly any and mostly after timeouts: late ACKs, loss probes",
+		"strong: duplicates, and most of what was sent again a timer sent, or (capture) hardly any reordering and mostly timeouts: late ACKs, loss probes",
 		"trap: TCPOFOQueue and rcv_ooopack grow more by loss",
 	},
 	InFiles:  map[string][]string{"sockets.diag": {"pcap.flows"}},
@@ -161,13 +161,17 @@ func reorderingOn(r *recording.Recording, f *flow) suspect.Finding {
 	return out
 }
 
-// overtakenIn tells whether segments overtook others. Held back for longer than a round trip,
-// a segment is sent again and acknowledged before it comes: reord_seen never moves. But it was
-// sent again because later ones were acknowledged first (TCPFastRetrans), which a late ACK
-// never causes.
+// overtakenIn tells whether segments overtook others: half of what was sent again or more was, since
+// later ones were acknowledged first (TCPFastRetrans). Where a timer sent most of it (loss probes,
+// timeouts), ACKs were late, as those of a busy receiver, and a few ACKs out of order prove no more.
+// reord_seen alone misses it: held back for longer than a round trip, a segment is acknowledged
+// before it comes.
 func overtakenIn(r *recording.Recording, netns uint64, reordered, again float64) (fast float64, overtaken bool) {
-	fast, _ = measure.Grew(r, netns, "node_netstat_TcpExt_TCPFastRetrans")
-	return fast, reordered > 0 || 2*fast >= again
+	fast, counted := measure.Grew(r, netns, "node_netstat_TcpExt_TCPFastRetrans")
+	if !counted {
+		return fast, reordered > 0
+	}
+	return fast, 2*fast >= again
 }
 
 // wasted is the share of what was sent that was sent for nothing. The sender

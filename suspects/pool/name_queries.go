@@ -153,9 +153,11 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 		return namesInStep(p, all, s, r)
 	}
 	sum, mean, answers := tookInside(r, p, s.Window)
-	open := p.turns(r, "serve", "", []recording.Interval{s.Window}).Oldest
+	turns := p.turns(r, "serve", "", []recording.Interval{s.Window})
+	open := turns.Oldest
 	suffers := p.suffers(s)
-	late := answers > 0 && mean >= 0.5*longCall || open >= max(a.wait(), longCall)
+	// A few names that are given up hold up few answers, and these take most of the time of all.
+	late := answers > 0 && (mean >= 0.5*longCall || a.GaveUpSum >= mostlyWaits*sum) || open >= max(a.wait(), longCall)
 	if answers == 0 && open < 1 && !suffers {
 		return suspect.Finding{}, false // nobody was seen to wait for it
 	}
@@ -168,6 +170,9 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 		if a.wait() > 0 && (agrees(a.together(), sum) || agrees(a.wait(), mean) && a.lookups() >= float64(answers)*(1-agreeing)) {
 			queries.Grade = suspect.Decisive
 			queries.Text += ": the same"
+		} else if a.GaveUp > 0 && agrees(a.wait(), turns.Max) {
+			queries.Grade = suspect.Decisive
+			queries.Text += fmt.Sprintf(" on average, %s at the longest: the same", units.Hundredths(turns.Max))
 		}
 	}
 	if a.open >= longOpen && agrees(a.open, open) {

@@ -35,6 +35,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: requests lay unread at its sockets in most seconds",
 		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
 		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
+		"strong: the same of the seconds in which most of the delay fell, where they are few, and a third of an answer's time before its request was read",
 		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work at nine of ten looks, and a third of the requests that they took time of, or more, stood in line before them",
 		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
@@ -90,14 +91,21 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	if turns.N > 0 {
 		mean, wait = turns.Sum/float64(turns.N), turns.Wait/float64(turns.N)
 	}
-	seconds, of, worst, most := p.requestsWait(whole)
-	queued := standsInLine(seconds, of)
+	waited, of, worst, most := p.requestsWait(whole)
+	queued := standsInLine(waited, of)
 	slow := mean >= 10*longWaitUnread && wait < 0.1*mean
 	w, waits, line := workersOf(p), poolWaitsOf(p, r, rows), allTaken(p, l)
 	late := wait >= longWaitUnread && (wait >= 0.5*mean || line != nil && wait >= inLine*mean)
 	full := fullHouseOf(turns, waits, s.Window, r)
+	var active []recording.Interval
+	if !late && line == nil {
+		if now, while, taken := takenWhile(p, r, l); taken != nil {
+			turns, active, line, late = now, while, taken, true
+			mean, wait = turns.Sum/float64(turns.N), turns.Wait/float64(turns.N)
+		}
+	}
 	switch {
-	case slow && !queued && full == nil: // the time is inside
+	case slow && !late && !queued && full == nil: // the time is inside
 		return suspect.Finding{Subject: p.head.Subject, Text: "its handlers are slow, and nobody queues for them",
 			Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: wait, Unit: "s", Source: source.Turns, Origin: "turns",
 				Text: fmt.Sprintf("its answers took %s on average, and each request was read after %s: the time is inside", units.Lasting(mean), units.Lasting(wait))}}}, true
@@ -107,17 +115,21 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	if _, _, ok := ledger.SleepingLoop(r, p.head.Subject.PID); ok && line != nil && len(p.workers) == 1 {
 		return suspect.Finding{}, false // it has one worker by nature (busy-thread)
 	}
-	rate := float64(turns.N) / max(s.Window.Length(s.Window.End).Seconds(), 1)
+	length := s.Window.Length(s.Window.End).Seconds()
+	if active != nil {
+		length = seconds(active)
+	}
+	rate := float64(turns.N) / max(length, 1)
 	if w.looks == 0 && waits == nil {
 		return unlooked(p.workers[0], s, r, "that its workers are all taken")
 	}
-	f := suspect.Finding{Subject: p.head.Subject, Related: p.related(), Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", units.Plural(w.threads, w.noun), cmp.Or(w.most(), "other calls"))}
+	f := suspect.Finding{Subject: p.head.Subject, Active: active, Related: p.related(), Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", units.Plural(w.threads, w.noun), cmp.Or(w.most(), "other calls"))}
 	if late {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: wait, Unit: "s", Source: source.Turns, Origin: "turns",
 			Text: fmt.Sprintf("%s answers took %s on average, of which %s (%.0f %%) passed before the request was read%s", units.Count(float64(turns.N)), units.Lasting(mean), units.Lasting(wait), 100*wait/mean, littlesLaw(rate, mean-wait, w))})
 	}
 	if queued {
-		part, share := measure.ShareOf(seconds, of)
+		part, share := measure.ShareOf(waited, of)
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.SS("-tnp", source.RecvQ), Origin: "receive queues",
 			Text: fmt.Sprintf("in %s seconds requests waited at its sockets, up to %s on %s", part, units.Bytes(float64(most)), worst.First().Local)}
 		if worst.Listening() {
@@ -228,6 +240,29 @@ func allTaken(p *pool, l *ledger.Ledger) *suspect.Evidence {
 	}
 	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.ThreadState, Origin: "threads' calls",
 		Text: fmt.Sprintf("for %.0f %% of the time of its requests all its threads were taken by others, and slept in their calls", 100*share)}
+}
+
+// takenWhile is the same of some seconds, with the answers of these: between its episodes a service
+// has workers to spare, and all of the window hides them.
+func takenWhile(p *pool, r *recording.Recording, l *ledger.Ledger) (recording.Turns, []recording.Interval, *suspect.Evidence) {
+	for _, w := range p.workers {
+		share, while := l.InLineWhile(w.Subject.PID, ledger.Sleep, ledger.Call, ledger.Child, ledger.Disk, ledger.Pipe)
+		turns := p.turns(r, "serve", "", while)
+		if share < inLine || turns.N == 0 || turns.Wait < longWaitUnread*float64(turns.N) || turns.Wait < inLine*turns.Sum {
+			continue
+		}
+		return turns, while, &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.ThreadState, Origin: "threads' calls",
+			Text: fmt.Sprintf("in the %s in which most of the delay fell, requests waited unread or in line for %.0f %% of their time, while all its threads slept in calls of others", units.Lasting(seconds(while)), 100*share)}
+	}
+	return recording.Turns{}, nil, nil
+}
+
+// seconds is how long some intervals are together.
+func seconds(all []recording.Interval) (sum float64) {
+	for _, i := range all {
+		sum += i.End.Sub(i.Start).Seconds()
+	}
+	return sum
 }
 
 // oneAtATime tells by Little's law that a service has one request under way at any moment, and
