@@ -25,6 +25,7 @@ import (
 
 type options struct {
 	snag, tools, list string
+	peers             map[string]map[string]bool // by path, of an earlier run
 	jobs              int
 	most              int64
 	limit             time.Duration
@@ -35,6 +36,7 @@ func main() {
 	flag.StringVar(&o.snag, "snag", "bin/snag", "the binary to study")
 	flag.StringVar(&o.tools, "tools", filepath.Join(cacheDir(), "snag", "bench-files"), "where tools/setup.sh bench-files put what Debian has not")
 	flag.StringVar(&o.list, "list", "", "write what was found of each file here, as JSON lines")
+	peers := flag.String("peers", "", "take what tshark says from such a list of an earlier run: to study another binary on the same files")
 	flag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "files at a time")
 	flag.Int64Var(&o.most, "most", 256<<20, "bytes of a file; larger ones are left out")
 	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "how long one program may take for one file")
@@ -42,6 +44,11 @@ func main() {
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "filestudy: name a folder: go run ./tools/filestudy DIR")
 		os.Exit(2)
+	}
+	var err error
+	if o.peers, err = readPeers(*peers); err != nil {
+		fmt.Fprintln(os.Stderr, "filestudy:", err)
+		os.Exit(1)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -25,6 +25,62 @@ func writeList(path string, all []result) error {
 	return f.Close()
 }
 
+// readPeers takes what other programs said of each file from such a list.
+func readPeers(path string) (map[string]map[string]bool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	peers := map[string]map[string]bool{}
+	for d := json.NewDecoder(f); ; {
+		var r result
+		if err := d.Decode(&r); errors.Is(err, io.EOF) {
+			return peers, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		peers[r.Path] = r.Peer
+	}
+}
+
+// headlines counts what snag's first line says of the captures in which tshark sees something of a
+// class, and of those in which it sees nothing.
+func headlines(w io.Writer, all []result) {
+	said := []string{"culprit", "unproved", "nothing-wrong"}
+	fmt.Fprintf(w, "\n| of captures in which tshark sees | files | a culprit | something wrong, nobody named | nothing wrong | else |\n|---|---|---|---|---|---|\n")
+	for _, class := range append(slices.Clone(classes), "nothing of these") {
+		n, by := 0, map[string]int{}
+		for _, r := range all {
+			if r.Peer == nil || r.Error != "" {
+				continue
+			}
+			if class == "nothing of these" && !anyOf(r.Peer) || r.Peer[class] {
+				n++
+				by[r.Standing]++
+			}
+		}
+		fmt.Fprintf(w, "| %s | %d |", class, n)
+		for _, s := range said {
+			fmt.Fprintf(w, " %d |", by[s])
+			n -= by[s]
+		}
+		fmt.Fprintf(w, " %d |\n", n)
+	}
+}
+
+func anyOf(classes map[string]bool) bool {
+	for _, seen := range classes {
+		if seen {
+			return true
+		}
+	}
+	return false
+}
+
 // counts of one class: both saw it, snag alone, the other alone, neither.
 type counts struct{ both, snag, peer, neither int }
 
@@ -51,6 +107,7 @@ func print(w io.Writer, all []result, large int) {
 	for _, text := range sorted(failed) {
 		fmt.Fprintf(w, "| not read: %s | %d |\n", strings.TrimSpace(text), failed[text])
 	}
+	headlines(w, all)
 	confusion(w, all)
 	numbers(w, all)
 }

@@ -132,7 +132,9 @@ func study(ctx context.Context, o options, path string) result {
 func compare(ctx context.Context, o options, r *result, recording string) {
 	switch r.Format {
 	case "pcap":
-		if peer, ok := byTshark(ctx, o, r.Path); ok {
+		if o.peers != nil {
+			r.Peer = o.peers[r.Path]
+		} else if peer, ok := byTshark(ctx, o, r.Path); ok {
 			r.Peer = peer
 		}
 	case "gclog":
