@@ -290,6 +290,30 @@ func (l *Ledger) LateAnswers(pid int) (seconds, each float64) {
 	return seconds, each
 }
 
+// Longer is how much longer than half of a process' answers those took that took twice as long and
+// more, s in all, with how long one in a hundred takes and half of them; 0 where that one is no
+// matter: under 50 ms, or less than three times as long.
+func (l *Ledger) Longer(pid int) (seconds, p99, p50 float64) {
+	if l == nil {
+		return 0, 0, 0
+	}
+	for _, p := range l.Parties {
+		if p.Role != Serves || !slices.Contains(p.PIDs, pid) || p.Answered < fewTail || p.P99 < max(unevenFloor, tailTimes*p.P50) {
+			continue
+		}
+		sum := 0.0
+		for i, n := range p.hist {
+			if took := (recording.TurnBound(i) + recording.TurnBound(i+1)) / 2; took >= 2*p.P50 {
+				sum += float64(n) * (took - p.P50)
+			}
+		}
+		if sum > seconds {
+			seconds, p99, p50 = sum, p.P99, p.P50
+		}
+	}
+	return seconds, p99, p50
+}
+
 func parts(by map[Account]float64, of float64) (out []Part) {
 	for a, seconds := range by {
 		if seconds > 0 {

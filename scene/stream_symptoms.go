@@ -92,16 +92,23 @@ const (
 	stutterTimes = 3
 )
 
-// stutters: the longest time without a frame, second by second. Of a stream in segments it is as long
+// stutters: the longest time without a frame, second by second, where the watch itself was in time. Of a stream in segments it is as long
 // as these are apart.
 func stutters(s *Scene, r *recording.Recording, st *Stream) (Symptom, bool) {
 	var spans []recording.Interval
 	var all []float64
 	longest, sum := 0.0, 0.0
+	late := map[recording.Time]float64{}
+	for _, p := range ofStream(r, "snag_stream_reader_late_seconds", st.Row) {
+		late[p.T] = p.V
+	}
 	for _, p := range ofStream(r, "snag_stream_gap_seconds", st.Row) {
 		began := p.T.Add(-time.Second)
 		if st.Row.First == 0 || began < st.Row.First { // the wait for the first frame
 			continue
+		}
+		if st.Row.Threshold > 0 && p.V >= st.Row.Threshold || late[p.T] >= stutterFloor/2 {
+			return Symptom{}, false // a freeze, or the watch's own doing: it would have told
 		}
 		all = append(all, p.V)
 		if p.V >= stutterFloor {

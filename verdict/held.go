@@ -101,6 +101,9 @@ func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 	if c.finding.Harm.Before || slices.ContainsFunc(c.suspect.Needs, func(n suspect.Need) bool { return n.Measure == recording.Compared }) {
 		return false // a better time tells that its work takes too long
 	}
+	if slices.ContainsFunc(c.finding.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.For && e.Origin == suspect.InStep }) {
+		return false // so do other seconds of the same window
+	}
 	role := ledger.Serves
 	if len(c.suspect.Claims) > 0 && !slices.ContainsFunc(c.suspect.Claims, ledger.Account.Inside) {
 		role = ledger.Calls // only who calls sees the way

@@ -60,7 +60,7 @@ func weighRunQueue(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		// What can't be told of somebody who is not late need not be; and on CPUs that are
 		// idle he waits behind himself only: his own threads, all woken at once.
 		crowded := bound(w, all) && !idleEnough(r, w)
-		if !w.late() && !(crowded && w.longEach(r)) || !crowded && lateness(s, w.process) == nil {
+		if !w.late() && (!crowded || !w.longEach(r)) || !crowded && lateness(s, w.process) == nil {
 			continue
 		}
 		out = append(out, waitedForCPU(s, r, all, w))

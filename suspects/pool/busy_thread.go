@@ -34,6 +34,7 @@ var busyThread = &suspect.Suspect{
 	Against: []string{
 		"decisive: its process used hardly any CPU",
 		"decisive: its threads waited for a CPU, a quota or a pause of the runtime longer than they computed",
+		"decisive: two fifths of its samples were in loops that only another thread can end: it spins for a lock",
 		"trap: a benchmark at full rate: its answers are alike, and it waits for itself",
 		"can't tell: which request it was, where no function is known",
 	},
@@ -155,6 +156,10 @@ func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recordin
 	if b.All < leastCPU*b.Span {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: b.All / b.Span, Unit: "CPUs", Source: e.Source, Origin: "cpu time",
 			Text: fmt.Sprintf("its process used %.2f CPUs: it does not compute", b.All/b.Span)})
+	}
+	if code := spinLoopsOf(b.Process, r); code != nil && code.share() >= spinShare {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: code.share(), Unit: "share", Source: source.Of("the machine code at the sampled addresses (perf annotate)"), Origin: "samples",
+			Text: fmt.Sprintf("%.0f %% of its samples were in loops that only another thread can end: it waits for a lock (spin-lock)", 100*code.share())})
 	}
 	if measure.Collects(b.Comm) {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: b.Ran, Unit: "s", Source: e.Source, Origin: "thread's name",

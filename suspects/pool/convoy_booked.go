@@ -27,10 +27,11 @@ const (
 func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *suspect.Finding {
 	pid := p.Subject.PID
 	share := l.Booked(pid, ledger.Lock)
-	if share < lockBooked {
+	longer, p99, p50 := l.Longer(pid)
+	if share < lockBooked && longer == 0 {
 		return nil
 	}
-	waits, all := map[uint64]int{}, 0
+	waits, all, waited := map[uint64]int{}, 0, 0.0
 	waiters := map[uint64]map[int]bool{}
 	seconds := map[uint64][]recording.Interval{}
 	looked := recording.Time(0) // when its threads were first looked at
@@ -45,6 +46,7 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 			continue
 		}
 		all += int(row.N)
+		waited += float64(row.N) / float64(max(row.Looks, 1))
 		waits[row.Futex] += int(row.N)
 		if waiters[row.Futex] == nil {
 			waiters[row.Futex] = map[int]bool{}
@@ -54,6 +56,10 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 	}
 	address, n := fullest(waits)
 	if all < fewWaits || float64(n) < oneLock*float64(all) || len(waiters[address]) < 2 {
+		return nil
+	}
+	tail := share < lockBooked // few answers wait for it: the mean tells nothing
+	if tail && !agrees(waited, longer) {
 		return nil
 	}
 	f := &suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait for one lock, at 0x%x", units.Plural(len(waiters[address]), "thread"), address)}
@@ -68,6 +74,11 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 			Text: fmt.Sprintf("at %s of %s looks that found a thread waiting for a lock it was the one at 0x%x", units.Count(float64(n)), units.Count(float64(all)), address)},
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
+	if tail {
+		f.Evidence[0] = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: waited, Unit: "s", Source: looks.And(source.AllTurns), Origin: suspect.InStep,
+			Text: fmt.Sprintf("its threads waited for a lock for %s in all, and by %s in all its late answers took longer than half of them do", units.Lasting(waited), units.Lasting(longer))}
+		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: p99 - p50, Unit: "s", Text: fmt.Sprintf("one in a hundred of its answers takes %s, half of them %s: those wait for a lock", units.Short(p99), units.Short(p50))}
+	}
 	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: let go of the lock before waiting for others, or split it.", p.Subject.Comm)}
 	f.Next = stackOf(p, fmt.Sprintf(" at 0x%x", address))
 	return f

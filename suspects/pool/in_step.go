@@ -93,7 +93,7 @@ func (t *inStep) alike() bool {
 }
 
 func (t *inStep) evidence(what string, from source.Source) suspect.Evidence {
-	return suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: t.calls.slow - t.calls.usual, Unit: "s", Source: from, Origin: "in step",
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: t.calls.slow - t.calls.usual, Unit: "s", Source: from, Origin: suspect.InStep,
 		Text: fmt.Sprintf("in the seconds in which its %s answers took %s inside, %s took %s; at other times %s and %s: both grew by the same", units.Count(float64(t.slow.n)),
 			units.Short(t.slow.mean()), what, units.Short(t.calls.slow), units.Short(t.usual.mean()), units.Short(t.calls.usual))}
 }

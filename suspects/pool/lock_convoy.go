@@ -37,6 +37,7 @@ var lockConvoy = &suspect.Suspect{
 		"strong: three threads or more call one destination, and never two at once, while requests wait: whoever is in the call has what the others want; and a quarter of the delay or more is in line behind these calls",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
 		"strong: a quarter of the delay of its answers or more was waiting for the lock of a file (flock, fcntl), by two threads or processes at least",
+		"strong, twice: its threads waited for one lock, for as long in all (within a third) as its late answers took longer than half of them do",
 	},
 	Against: []string{
 		"can't tell, without a closer look: where one in a hundred answers takes ten times as long as half of them, and threads wait at one word for as long in all as these take, whether that is a lock's or a condition's",

@@ -91,6 +91,9 @@ func spinLoopsOf(p *scene.Process, r *recording.Recording) *spinLoops {
 	return c
 }
 
+// share of all samples that were in loops which only another thread can end.
+func (c *spinLoops) share() float64 { return c.waits / c.all }
+
 // function is the one in which most samples were in loops that wait.
 func (c *spinLoops) function() (string, float64) {
 	name, n := measure.Greatest(c.in)

@@ -7,6 +7,7 @@ import (
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/source"
@@ -34,6 +35,7 @@ var spinLock = &suspect.Suspect{
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
 		"strong: so they are, in a loop whose code only reads memory or tries an atomic exchange until another thread writes, or pauses; decisive where more threads than CPUs are, with three quarters of all samples",
+		"strong, twice: two fifths of the samples of a process that shares its threads among tasks are in such a loop, in two seconds or more by two threads at once, and its late answers took 2.5 times as long in these",
 		"weak: so they are, in a function that may as well compute",
 	},
 	Against: []string{
@@ -67,6 +69,8 @@ const (
 	// inCallAtMost is the share of looks that may find one in a call: between two
 	// requests it asks for the next.
 	inCallAtMost = 0.2
+	// shortSpan is how long a thread must be seen that never gives the CPU up; others longer.
+	shortSpan = 1.5 // s
 	// fewSpinners: one thread that is always busy computes.
 	fewSpinners = 2
 	// lessDone for the same CPU time with more threads: a half is no noise, and no
@@ -100,7 +104,7 @@ func spinnersOf(p *scene.Process) spinners {
 				inCall++
 			}
 		}
-		if seconds < 3 || looked == 0 {
+		if measure.Collects(b.Comm) || seconds < shortSpan || looked == 0 || seconds < 3 && b.Voluntary > a.Voluntary {
 			continue
 		}
 		ran, delay := b.OnCPU-a.OnCPU, b.RunDelay-a.RunDelay
@@ -127,6 +131,8 @@ func weighSpinLock(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		}
 		if sp := spinnersOf(p); sp.threads >= fewSpinners {
 			out = append(out, sp.finding(p, s, r))
+		} else if f, ok := spinsByCode(p, s, r); ok {
+			out = append(out, f)
 		}
 	}
 	return out
@@ -136,6 +142,13 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	pid := p.Subject.PID
 	f := suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%d threads always want a CPU, and may spin for a lock", sp.threads)}
 	sym, late := latencyOf(s, pid)
+	crowd := &inStep{}
+	if !late {
+		if crowd, late = crowded(p, r); late {
+			sym.Text = crowd.text()
+			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: crowd.slow.mean(), Unit: "s", Source: source.Turns.And(source.Schedstat), Origin: suspect.InStep, Text: sym.Text})
+		}
+	}
 	busy := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(sp.threads), Unit: "threads", Source: source.Schedstat.As(fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid)), Origin: "thread states",
 		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call at %d of %s looks",
 			sp.threads, units.Lasting(sp.ran), units.Lasting(sp.delayed), units.Count(sp.taken), units.Count(sp.given), sp.calls, units.Count(float64(sp.looks)))}
@@ -163,7 +176,10 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 			Text:  fmt.Sprintf("with %.0f threads at work it answered %s requests for a second of CPU time, with %.0f of them %s", few, units.Count(less), many, units.Count(more)),
 			Doubt: heavier(hot)})
 		f.Text = fmt.Sprintf("%.0f threads do less than %.0f did: they spin for a lock (%s answers for a second of CPU time, %s before)", many, few, units.Count(more), units.Count(less))
-		if late {
+		if len(crowd.active) > 0 && late {
+			f.Active, f.Harm = crowd.active, crowd.harm("its spinning threads")
+			f.Harm.Text = crowd.text()
+		} else if late {
 			f.Harm = suspect.Harm{Symptom: scene.ThroughputPlateau, Amount: 1 - more/less, Unit: "ratio", Text: fmt.Sprintf("%.0f %% of the answers that its CPU time was good for are missing", 100*(1-more/less))}
 		}
 	case ok && more >= 0.8*less:
@@ -180,6 +196,94 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 	}
 	f.Next = fmt.Sprintf("perf record -g -p %d -- sleep 5 && perf report --no-children | head -30   # one spin function above half is the proof", pid)
 	return f
+}
+
+// spinsByCode is a process that shares its threads among many tasks, as Go does: none of them wants a
+// CPU all the time, but where it had them all, most of it was in loops that only another can end.
+func spinsByCode(p *scene.Process, s *scene.Scene, r *recording.Recording) (suspect.Finding, bool) {
+	code := spinLoopsOf(p, r)
+	if code == nil || code.share() < spinShare || code.together < 2 {
+		return suspect.Finding{}, false
+	}
+	in, most := &inStep{}, uint64(0)
+	for _, pass := range []bool{false, true} {
+		for _, row := range r.Loops {
+			switch {
+			case row.PID != p.Subject.PID || !row.Spins() || row.Threads < fewSpinners:
+			case !pass:
+				most = max(most, row.N)
+			case 2*row.N >= most: // less of a second is its beginning or its end
+				in.active = append(in.active, measure.OneSecond(row.T))
+			}
+		}
+	}
+	in.active = intervals.Merge(in.active, 0)
+	in.answers(p, r, nil)
+	_, late := latencyOf(s, p.Subject.PID)
+	if !in.longer() || !late {
+		return suspect.Finding{}, false
+	}
+	said, _ := code.evidence(spinners{}, r.Manifest.CPUs, false)
+	said.Grade = suspect.Strong
+	f := suspect.Finding{Subject: p.Subject, Active: in.active, Remedy: sleepInstead(p.Subject.Comm, code.most.Function, r), Calls: spinCalls(p.Subject, max(r.Manifest.CPUs, 1)),
+		Text: fmt.Sprintf("its threads spin for a lock: %.0f %% of its samples are in %s, in a loop that only another thread can end", 100*code.share(), code.most.Function),
+		Evidence: []suspect.Evidence{said, {Side: suspect.For, Grade: suspect.Strong, Value: in.slow.mean(), Unit: "s", Source: source.Turns, Origin: suspect.InStep,
+			Text: fmt.Sprintf("in the seconds in which two threads of it or more were there its answers took %s, %s at other times", units.Short(in.slow.mean()), units.Short(in.usual.mean()))}}}
+	return f, true
+}
+
+// crowded are the seconds in which many threads of a process wanted a CPU, more than there are, with
+// what its answers took in them and at other times: true where they took several times as long.
+func crowded(p *scene.Process, r *recording.Recording) (*inStep, bool) {
+	t := &inStep{}
+	looks := measure.LooksAt(p)
+	running := make([]int, len(looks))
+	most := 0
+	for i, l := range looks {
+		for _, row := range l.Rows {
+			if row.State == "R" || row.Syscall == "running" {
+				running[i]++
+			}
+		}
+		most = max(most, running[i])
+	}
+	if most <= r.Manifest.CPUs {
+		return t, false
+	}
+	var few []recording.Interval
+	for i := 1; i < len(looks); i++ { // of a second in which they begin or end nothing is told
+		span := recording.Interval{Start: looks[i-1].T, End: looks[i].T}
+		switch a, b := 2*running[i-1] >= most, 2*running[i] >= most; {
+		case a && b:
+			t.active = append(t.active, span)
+		case !a && !b:
+			few = append(few, span)
+		}
+	}
+	t.active = intervals.Merge(t.active, 0)
+	t.answers(p, r, few)
+	return t, t.longer()
+}
+
+// answers adds up how long the answers of a process took in the slow seconds and in the usual ones;
+// nil: those are all others.
+func (t *inStep) answers(p *scene.Process, r *recording.Recording, usual []recording.Interval) {
+	for _, row := range r.Turns {
+		second := measure.OneSecond(row.T)
+		mid := second.Start + (second.End-second.Start)/2
+		if row.Role == "serve" && row.PID == p.Subject.PID && (usual == nil || intervals.Cover(usual, mid) || intervals.Cover(t.active, mid)) {
+			t.add(&t.usual, &t.slow, mid, row.N, row.Sum) // what lies unread waits for a CPU too
+		}
+	}
+}
+
+// longer tells that answers took several times as long in the slow seconds, and long enough.
+func (t *inStep) longer() bool {
+	return t.grew(t.usual, t.slow) && t.slow.mean() >= slowerBy*t.usual.mean() && t.slow.mean()-t.usual.mean() >= ledger.FaintEach
+}
+
+func (t *inStep) text() string {
+	return fmt.Sprintf("its answers took %s while so many wanted a CPU, %s at other times", units.Short(t.slow.mean()), units.Short(t.usual.mean()))
 }
 
 // workByThreads compares the seconds in which many threads of the process wanted a

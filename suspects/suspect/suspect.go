@@ -108,6 +108,9 @@ func (f Finding) Most(share float64) float64 {
 	return f.Part * share
 }
 
+// InStep is the origin of evidence that answers took longer in the very seconds in which a cause acted.
+const InStep = "in step"
+
 // Lead is something a cause leads to: another suspect or a symptom.
 type Lead struct {
 	To  string
