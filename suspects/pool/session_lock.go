@@ -29,6 +29,7 @@ var sessionLock = &suspect.Suspect{
 	For: []string{
 		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then half of those that waited and more were answered within a second, two and more at a time",
 		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
+		"strong: three requests of a database and more are open for 5 s when the recording ends, ever more of them, and three times as many others were answered quickly meanwhile",
 		"strong: three sessions and more had asked when the recording began, nobody at all was answered for 5 s, and then all; strong: their processes slept meanwhile",
 		"weak: one session had its answer before, said nothing meanwhile, and spoke in the second in which the others were let go",
 	},
@@ -92,6 +93,8 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			out = append(out, h.givenUp(s, p))
 		} else if k, ok := v.Stuck(); ok {
 			out = append(out, stillLockedOut(s, p, k))
+		} else if k, others, ok := openToTheEnd(v); ok && ledger.LikeDatabase(p.Subject) {
+			out = append(out, neverLetGo(s, p, k, others))
 		} else if h, ok := heldAtFirst(s, r, v); ok && ledger.LikeDatabase(p.Subject) {
 			out = append(out, h.finding(s, p.Subject))
 		}
@@ -231,6 +234,36 @@ func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) suspect.Find
 	return f
 }
 
+// openToTheEnd are requests that are open for long when the recording ends, ever more of them, while
+// others were answered quickly: which of them want the same is not known until they do.
+func openToTheEnd(v *scene.Service) (k scene.Stuck, others uint64, ok bool) {
+	last := v.Rows[len(v.Rows)-1]
+	if last.Open < fewHeld || last.Oldest < longAtFirst {
+		return k, 0, false
+	}
+	k = scene.Stuck{Open: last.Open, Oldest: last.Oldest, Since: last.T.Add(-measure.Duration(last.Oldest))}
+	most := uint64(0)
+	for _, row := range v.Rows {
+		if row.T < k.Since {
+			continue
+		}
+		long, quick := split(row.Hist)
+		if others += quick; long > 0 || row.Open < most {
+			return k, 0, false // some were let go
+		}
+		most = row.Open
+	}
+	return k, others, others >= othersTimes*k.Open
+}
+
+// neverLetGo are such requests of a database for which no thread works.
+func neverLetGo(s *scene.Scene, p *ledger.Party, k scene.Stuck, others uint64) suspect.Finding {
+	f := stillLockedOut(s, p, k)
+	f.Evidence[0].Text = fmt.Sprintf("%s requests are open, the oldest for %s, and never fewer than the second before; %s others took %s at most meanwhile", units.Count(float64(k.Open)), units.Lasting(k.Oldest), units.Count(float64(others)), units.Lasting(heldLong*othersQuick))
+	f.Harm.Untimed = true
+	return f
+}
+
 // unheard is a database that answered nobody in the whole window, and whose threads do nothing for
 // those who asked: they wait for one lock, of a table or of all.
 func unheard(s *scene.Scene, p *ledger.Party, n uint64) suspect.Finding {
@@ -296,7 +329,7 @@ func (h heldFirst) finding(s *scene.Scene, sub recording.Subject) suspect.Findin
 		{Side: suspect.For, Grade: suspect.Strong, Value: h.slept / h.looks, Unit: "share", Source: source.ThreadState, Origin: "ledger",
 			Text: fmt.Sprintf("at %.0f %% of the looks at them meanwhile the processes of these sessions slept: they did not work on what was asked", 100*h.slept/h.looks)},
 	}
-	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text, Before: true}
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text, Untimed: true}
 	return f
 }
 
