@@ -98,7 +98,7 @@ func delayed(d ledger.Delay) string {
 // it knows whether they are, but for answers that are intolerably long anyhow, and for a few that
 // are, of a database, and for which no thread works: elsewhere they may be long polls.
 func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
-	if c.finding.Harm.Before || slices.ContainsFunc(c.suspect.Needs, func(n suspect.Need) bool { return n.Measure == recording.Compared }) {
+	if c.finding.Harm.Untimed || slices.ContainsFunc(c.suspect.Needs, func(n suspect.Need) bool { return n.Measure == recording.Compared }) {
 		return false // a better time tells that its work takes too long
 	}
 	if slices.ContainsFunc(c.finding.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.For && e.Origin == suspect.InStep }) {

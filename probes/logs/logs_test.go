@@ -104,3 +104,23 @@ func TestLive(t *testing.T) {
 		t.Errorf("coverage %+v", c)
 	}
 }
+
+// TestWaitsToWrite: one thread in a write to a full pipe is enough, by either name of the function.
+func TestWaitsToWrite(t *testing.T) {
+	for in, want := range map[string]bool{"pipe_write": true, "anon_pipe_write": true, "anon_pipe_read": false, "0": false} {
+		proc := t.TempDir()
+		for tid, in := range map[string]string{"7": "do_epoll_wait", "8": in} {
+			dir := filepath.Join(proc, "7", "task", tid)
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "wchan"), []byte(in), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := &sampler{env: &probe.Env{Proc: proc}}
+		if got := s.waitsToWrite(7); got != want {
+			t.Errorf("%s: %v, want %v", in, got, want)
+		}
+	}
+}

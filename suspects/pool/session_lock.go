@@ -29,6 +29,7 @@ var sessionLock = &suspect.Suspect{
 	For: []string{
 		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then half of those that waited and more were answered within a second, two and more at a time",
 		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
+		"strong: three requests of a database and more are open for 3 s when the recording ends, ever more of them, and three times as many others were answered quickly meanwhile",
 		"strong: three sessions and more had asked when the recording began, nobody at all was answered for 5 s, and then all; strong: their processes slept meanwhile",
 		"weak: one session had its answer before, said nothing meanwhile, and spoke in the second in which the others were let go",
 	},
@@ -92,6 +93,8 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			out = append(out, h.givenUp(s, p))
 		} else if k, ok := v.Stuck(); ok {
 			out = append(out, stillLockedOut(s, p, k))
+		} else if k, others, ok := openToTheEnd(v); ok && ledger.LikeDatabase(p.Subject) {
+			out = append(out, neverLetGo(s, p, k, others))
 		} else if h, ok := heldAtFirst(s, r, v); ok && ledger.LikeDatabase(p.Subject) {
 			out = append(out, h.finding(s, p.Subject))
 		}
@@ -231,6 +234,40 @@ func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) suspect.Find
 	return f
 }
 
+// longOpenYet, s: databases look for a deadlock after one (deadlock_timeout of PostgreSQL), and nobody
+// works for these.
+const longOpenYet = 3
+
+// openToTheEnd are requests that are open for long when the recording ends, ever more of them, while
+// others were answered quickly: which of them want the same is not known until they do.
+func openToTheEnd(v *scene.Service) (k scene.Stuck, others uint64, ok bool) {
+	last := v.Rows[len(v.Rows)-1]
+	if last.Open < fewHeld || last.Oldest < longOpenYet {
+		return k, 0, false
+	}
+	k = scene.Stuck{Open: last.Open, Oldest: last.Oldest, Since: last.T.Add(-measure.Duration(last.Oldest))}
+	most := uint64(0)
+	for _, row := range v.Rows {
+		if row.T < k.Since {
+			continue
+		}
+		long, quick := split(row.Hist)
+		if others += quick; long > 0 || row.Open < most {
+			return k, 0, false // some were let go
+		}
+		most = row.Open
+	}
+	return k, others, others >= othersTimes*k.Open
+}
+
+// neverLetGo are such requests of a database for which no thread works.
+func neverLetGo(s *scene.Scene, p *ledger.Party, k scene.Stuck, others uint64) suspect.Finding {
+	f := stillLockedOut(s, p, k)
+	f.Evidence[0].Text = fmt.Sprintf("%s requests are open, the oldest for %s, and never fewer than the second before; %s others took %s at most meanwhile", units.Count(float64(k.Open)), units.Lasting(k.Oldest), units.Count(float64(others)), units.Lasting(heldLong*othersQuick))
+	f.Harm.Untimed = true
+	return f
+}
+
 // unheard is a database that answered nobody in the whole window, and whose threads do nothing for
 // those who asked: they wait for one lock, of a table or of all.
 func unheard(s *scene.Scene, p *ledger.Party, n uint64) suspect.Finding {
@@ -258,21 +295,33 @@ type heldFirst struct {
 // longAtFirst, s: a statement that takes as long computes, or reads from a disk.
 const longAtFirst = 5
 
-// heldAtFirst finds them by their sockets: no probe of requests has seen those asked.
+// heldAtFirst finds them by their sockets, no probe of requests has seen those asked: one or more had
+// its answer without asking again.
 func heldAtFirst(s *scene.Scene, r *recording.Recording, v *scene.Service) (h heldFirst, ok bool) {
 	i := slices.IndexFunc(v.Rows, func(row recording.Turns) bool { return row.N > 0 })
 	if i < 0 {
 		return h, false
 	}
 	h.until, h.after = v.Rows[i].T, v.Rows[i].N
-	pids := map[int]bool{}
+	pids, answered := map[int]bool{}, false
 	for _, k := range s.Sockets {
 		a := k.First()
 		if k.Listener == nil || k.Listener.ID != scene.IDOf(v.Subject) || a.State != "ESTABLISHED" || a.TCP == nil || a.TCP.BytesSent == 0 || a.TCP.LastRcv >= a.TCP.LastSnd || k.Owner() == nil {
 			continue // it had its answer
 		}
+		told, idle := false, false
+		for _, row := range k.Rows {
+			if row.TCP != nil && row.TCP.BytesReceived == a.TCP.BytesReceived {
+				told = told || row.TCP.BytesSent > a.TCP.BytesSent
+				idle = row.TCP.BytesSent == a.TCP.BytesSent && row.T > h.until
+			}
+		}
+		if idle {
+			continue // what it sent last wants no answer (COM_STMT_CLOSE of MySQL)
+		}
 		if waited := h.until.Sub(a.T).Seconds() + a.TCP.LastRcv; waited >= longAtFirst && h.until.Sub(a.T).Seconds() >= longAtFirst/2 {
 			h.n, h.longest = h.n+1, max(h.longest, waited)
+			answered = answered || told
 			pids[k.Owner().Subject.PID] = true
 		}
 	}
@@ -284,7 +333,7 @@ func heldAtFirst(s *scene.Scene, r *recording.Recording, v *scene.Service) (h he
 			}
 		}
 	}
-	return h, h.n >= fewHeld && h.looks > 0 && h.slept >= aloneShare*h.looks
+	return h, h.n >= fewHeld && answered && h.looks > 0 && h.slept >= aloneShare*h.looks
 }
 
 func (h heldFirst) finding(s *scene.Scene, sub recording.Subject) suspect.Finding {
@@ -296,7 +345,7 @@ func (h heldFirst) finding(s *scene.Scene, sub recording.Subject) suspect.Findin
 		{Side: suspect.For, Grade: suspect.Strong, Value: h.slept / h.looks, Unit: "share", Source: source.ThreadState, Origin: "ledger",
 			Text: fmt.Sprintf("at %.0f %% of the looks at them meanwhile the processes of these sessions slept: they did not work on what was asked", 100*h.slept/h.looks)},
 	}
-	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text, Before: true}
+	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text, Untimed: true}
 	return f
 }
 

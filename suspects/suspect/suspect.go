@@ -63,7 +63,7 @@ type Harm struct {
 	Of      float64 // of how many in all; 0 unknown
 	Unit    string
 	Text    string // "2,874 of 9,000 datagrams lost"
-	Before  bool   // of requests asked before the recording began: the ledger does not have them
+	Untimed bool   // of requests whose whole time the ledger does not have: asked before it began, or still open
 }
 
 // Finding is what one suspect found on one subject.
