@@ -19,8 +19,10 @@ const (
 	failedOfAll   = 0.01
 	failedOfStore = 0.05
 	// A name server refuses by its policy what is asked for others' names (RFC 1035, section
-	// 4.1.1), from whoever asks. Where it refuses most that it is asked, its policy is the fault.
-	failedOfPolicy = 0.5
+	// 4.1.1), from whoever asks. Where it refuses nearly all that it is asked, its policy is the fault;
+	// where it passes on what another refused, that is none of its own, and half is enough.
+	failedOfPolicy = 0.9
+	passedOn       = 0.5
 	byPolicy       = "DNS REFUSED"
 )
 
@@ -161,6 +163,9 @@ func (v *Service) failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	}
 	if !slices.ContainsFunc(v.Rows, func(row recording.Turns) bool { return row.Failed > 0 && row.FailedAs != byPolicy }) && as == byPolicy {
 		floor = failedOfPolicy
+		if slices.ContainsFunc(r.Queries, func(q recording.Queries) bool { return q.Failed > 0 && slices.Contains(v.PIDs, q.PID) }) {
+			floor = passedOn
+		}
 	}
 	if failed < floor*of {
 		return Symptom{}, false

@@ -27,7 +27,9 @@ const (
 	fewTurns = 20
 	// Where episodes cover most seconds the better half has some of them. The best part shows
 	// them, if so many are late in the window that by chance each second would have had fewLate.
+	// Or of all their time so much: of answers that take seconds few end in the episodes.
 	manyLate = 0.1
+	mostTime = 0.5
 )
 
 // waitFloor: what lay unread this long on average was not read in time, whatever
@@ -77,7 +79,7 @@ func (v *Service) late(s *Scene) (Symptom, bool) {
 	}
 	best := v.bestPart()
 	sym, share, ok := v.laterThan(s, best, "part")
-	return sym, ok && share >= manyLate && !slices.ContainsFunc(best, func(row recording.Turns) bool { return float64(row.N)*share < fewLate })
+	return sym, ok && (share >= manyLate || sym.Share >= mostTime) && !slices.ContainsFunc(best, func(row recording.Turns) bool { return float64(row.N)*share < fewLate })
 }
 
 // laterThan is how many turns were late by what they take in some seconds, and which share of all.

@@ -53,10 +53,12 @@ func weighConntrack(s *scene.Scene, r *recording.Recording) (out []suspect.Findi
 		if !ok || len(series.Points) < 2 {
 			continue
 		}
-		limit := limits.Points[len(limits.Points)-1].V
-		most := 0.0
-		for _, p := range series.Points {
-			most = max(most, p.V)
+		// The limit may change within the window: the second counts in which the table was fullest.
+		most, limit := 0.0, limits.Points[0].V
+		for i, p := range series.Points {
+			if i < len(limits.Points) && limits.Points[i].V > 0 && most*limits.Points[i].V < min(p.V, limits.Points[i].V)*limit {
+				most, limit = p.V, limits.Points[i].V
+			}
 		}
 		if limit <= 0 || most < nearlyShare*limit {
 			continue

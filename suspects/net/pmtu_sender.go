@@ -2,6 +2,7 @@ package net
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/internal/units"
@@ -40,6 +41,9 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 		}
 		if known && small.Side == suspect.Against {
 			continue // nothing at all came
+		}
+		if wentOn(measure.TCPRowsOf(k)) {
+			continue // lost by chance, whatever their size
 		}
 		path := measure.DropKey{Netns: f.Netns, Dst: peer}
 		if at, has := paths[path]; has && known {
@@ -80,6 +84,19 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 		out = append(out, finding)
 	}
 	return out
+}
+
+// wentOn tells that a connection stood still before, and then full segments came through after all:
+// its timer had run out twice or more, and what waited was acknowledged.
+func wentOn(rows []recording.Socket) bool {
+	for i, a := range rows {
+		if a.TCP.Backoff >= 2 && slices.ContainsFunc(rows[i:], func(b recording.Socket) bool {
+			return b.TCP.BytesAcked >= a.TCP.BytesAcked+uint64(a.TCP.SndMSS)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // comesOutOfOrder is what the other end of a connection that stands still has got, where it is
