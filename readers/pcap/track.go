@@ -55,7 +55,7 @@ func (c *conn) point(s *segment, side int) {
 	h, p := &c.half[side], &c.half[1-side]
 	o := point{at: s.at, window: -1, seq: s.seq, ack: s.ack, len: int32(s.len), flags: s.flags, side: int8(side)}
 	switch {
-	case s.window == 0 || s.has(packet.SYN) || h.sawSYN && p.sawSYN && !(h.scaled && p.scaled):
+	case s.window == 0 || s.has(packet.SYN) || h.sawSYN && p.sawSYN && (!h.scaled || !p.scaled):
 		o.window = int64(s.window)
 	case h.sawSYN && p.sawSYN:
 		o.window = int64(s.window) << h.scale

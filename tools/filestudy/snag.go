@@ -105,7 +105,7 @@ func study(ctx context.Context, o options, path string) result {
 	case bytes.Contains(message, []byte("goroutine ")):
 		r.Error = "panic: " + firstLine(message)
 		return r
-	case err != nil && !(errors.As(err, &exit) && (exit.ExitCode() == 10 || exit.ExitCode() == 11)):
+	case err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 10 && exit.ExitCode() != 11):
 		r.Error = firstLine(message)
 		return r
 	}
