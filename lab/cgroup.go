@@ -91,7 +91,7 @@ func (c *Cgroup) Throttled() (throttled, periods uint64, err error) {
 // removeCgroup waits a little: a group stays busy until its dead are collected.
 func removeCgroup(path string) error {
 	var err error
-	for range 100 {
+	for range 500 {
 		err = os.Remove(path)
 		if err == nil || errors.Is(err, os.ErrNotExist) {
 			return nil

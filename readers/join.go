@@ -1,6 +1,7 @@
 package readers
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,13 +27,29 @@ func (in *intake) finish(oldest recording.Time, zone *time.Location) error {
 			in.w.Part(p.sources[0].key).Append(c)
 		}
 	}
-	return in.w.Update(func(m *recording.Manifest) {
+	var far error
+	err := in.w.Update(func(m *recording.Manifest) {
 		m.Notes = notes
 		describe(m, all, oldest)
+		far = tooFarApart(*m)
 		if m.UTCOffset == 0 {
 			_, m.UTCOffset = m.Start.Wall().In(zone).Zone()
 		}
 	})
+	return errors.Join(far, err)
+}
+
+// tooFarApart refuses files whose times span more than a recording may: a clock was set in between, or
+// a packet is stamped wrong.
+func tooFarApart(m recording.Manifest) error {
+	memory, _ := recording.MaxMemory()
+	days := m.End.Sub(m.Start).Hours() / 24
+	if days <= recording.MaxDays*float64(max(memory>>30, 1)) {
+		return nil
+	}
+	const day = "2006-01-02"
+	return fmt.Errorf("read the files: their times lie %.0f years apart, from %s to %s: a clock was set in between, or a packet is stamped wrong; take the part that you mean by --from and --to",
+		days/365.25, m.Start.Wall().Format(day), m.End.Wall().Format(day))
 }
 
 func moved(t recording.Time, d time.Duration) recording.Time {

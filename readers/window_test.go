@@ -74,3 +74,16 @@ func TestRowsOfAWindow(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 }
+
+func TestTimesThatLieTooFarApart(t *testing.T) {
+	start := recording.Time(1_700_000_000e9)
+	m := recording.Manifest{Start: start, End: start.Add(9 * 365 * 24 * time.Hour)}
+	if err := tooFarApart(m); err != nil {
+		t.Error(err)
+	}
+	m.Start = 86400e9 // a packet without a time
+	err := tooFarApart(m)
+	if err == nil || !strings.Contains(err.Error(), "years apart, from 1970-01-02 to 20") || !strings.Contains(err.Error(), "--from and --to") {
+		t.Errorf("%v", err)
+	}
+}

@@ -23,13 +23,16 @@ const (
 	maxSeries   = 100_000
 	maxMemory   = 340 << 20 // bytes that rows, series and samples take, as counted below
 	maxParts    = 256
-	maxDays     = 3660      // ten years: logs of quiet services go back that far
 	lastDay     = 200 * 365 // since 1970, and before it: Time ends in 2262
 	maxDamage   = 200       // sentences on what was lost before
 	maxText     = 64 << 10  // bytes of one text in a row
 	maxDepth    = 32        // objects and lists inside each other
 	maxWindow   = 32 << 20  // bytes that zstd may look back; packWindow is what Pack takes
 )
+
+// MaxDays is how long a recording's window may be for each gigabyte, days: ten years, as far as
+// logs of quiet services go back.
+const MaxDays = 3660
 
 // MemoryEnv is the environment variable with the memory that a recording of others may
 // take: it raises all bounds.
@@ -100,7 +103,7 @@ func (m *meter) begin(r *Recording) {
 func (m *meter) window(r *Recording) error {
 	for _, one := range append([]*Recording{r}, r.Parts...) {
 		start, end := float64(one.Manifest.Start), float64(one.Manifest.End)
-		if most := int64(maxDays * max(m.factor, 1)); m.over == nil && (end-start)/float64(24*time.Hour) > float64(most) {
+		if most := int64(MaxDays * max(m.factor, 1)); m.over == nil && (end-start)/float64(24*time.Hour) > float64(most) {
 			m.over = &LimitError{What: fmt.Sprintf("has a window of over %d days", most)}
 			return m.over
 		}

@@ -92,8 +92,8 @@ const (
 	stutterTimes = 3
 )
 
-// stutters: the longest time without a frame, second by second, where the watch itself was in time. Of a stream in segments it is as long
-// as these are apart.
+// stutters: the longest time without a frame, second by second, where the watch itself was in time.
+// Of a stream in segments it is as long as these are apart.
 func stutters(s *Scene, r *recording.Recording, st *Stream) (Symptom, bool) {
 	var spans []recording.Interval
 	var all []float64

@@ -11,6 +11,8 @@ const (
 	etherMPLS      = 0x8847
 	etherMPLSMulti = 0x8848
 	etherBridged   = 0x6558 // a whole Ethernet frame
+	etherSPAN      = 0x88be // what a switch's port mirrors: ERSPAN, types I and II
+	etherSPAN3     = 0x22eb // type III
 
 	portGTP       = 2152
 	portTeredo    = 3544
@@ -23,7 +25,7 @@ const (
 const mostTunnels = 4
 
 // Unwrap puts the packet that a tunnel carries in the place of the tunnel's, as often as there is
-// one: of IP in IP, GRE, VXLAN, GENEVE, GTP-U and Teredo. What is encrypted stays as it is. It
+// one: of IP in IP, GRE, ERSPAN, VXLAN, GENEVE, GTP-U and Teredo. What is encrypted stays as it is. It
 // tells whether there was one.
 func (ip *IP) Unwrap() (any bool) {
 	for range mostTunnels {
@@ -108,10 +110,28 @@ func gre(b []byte) (proto uint16, at int, ok bool) {
 			n += 4
 		}
 	}
-	if proto = binary.BigEndian.Uint16(b[2:]); proto == etherBridged {
+	switch proto = binary.BigEndian.Uint16(b[2:]); proto {
+	case etherBridged:
 		return frame(b, n)
+	case etherSPAN, etherSPAN3:
+		return span(b, n, proto, b[0]&0x10 != 0)
 	}
 	return proto, n, true
+}
+
+// span reads what a switch mirrors (draft-foschiano-erspan-03): of type I, without a sequence number,
+// there is no header of its own.
+func span(b []byte, n int, proto uint16, numbered bool) (uint16, int, bool) {
+	switch {
+	case proto == etherSPAN && numbered:
+		n += 8
+	case proto == etherSPAN3 && len(b) >= n+12:
+		n += 12
+		if b[n-1]&1 != 0 { // of the platform
+			n += 8
+		}
+	}
+	return frame(b, n)
 }
 
 // geneve reads RFC 8926, section 3.4.

@@ -11,7 +11,8 @@ import (
 // fields of each TCP segment, as tshark names them. Of a tunnel's packet it gives several values
 // with commas between: the last are the inner ones.
 var fields = []string{"frame.time_epoch", "tcp.stream", "ip.src", "ipv6.src", "tcp.srcport", "tcp.flags", "tcp.len", "tcp.window_size_value",
-	"tcp.analysis.retransmission", "tcp.analysis.spurious_retransmission", "tcp.analysis.out_of_order", "tcp.analysis.keep_alive", "tcp.analysis.zero_window_probe"}
+	"tcp.analysis.retransmission", "tcp.analysis.spurious_retransmission", "tcp.analysis.out_of_order", "tcp.analysis.keep_alive", "tcp.analysis.zero_window_probe",
+	"ip.dst", "ipv6.dst", "tcp.dstport"}
 
 // Flags of TCP (RFC 9293, 3.1).
 const (
@@ -24,7 +25,7 @@ const (
 // segment is one line of tshark's.
 type segment struct {
 	at                                            float64
-	from                                          string
+	from, to                                      string
 	flags, length, window                         int
 	again, spurious, outOfOrder, keepAlive, probe bool
 }
@@ -32,7 +33,7 @@ type segment struct {
 // stream is what the referee keeps of one connection: by what tshark's lines say, and by nothing of
 // snag's.
 type stream struct {
-	client, server          string
+	client, server, asks    string // asks: whom the SYN is for
 	first, last             float64
 	syns                    int
 	lastSYN                 float64
@@ -74,12 +75,13 @@ func byTshark(ctx context.Context, o options, path string) (map[string]bool, boo
 		streams[id].take(s)
 	}
 	out := map[string]bool{}
+	spared := letInElsewhere(streams)
 	lost, reordered, data := 0, 0, 0
 	for _, s := range streams {
 		s.close(end)
 		for class, is := range map[string]bool{
 			"unanswered":    s.syns >= 2 && !s.synAck && !s.acked && !s.refused && s.lastSYN-s.first >= 0.9,
-			"refused":       s.refused,
+			"refused":       s.refused && !spared[s],
 			"server silent": s.silent >= 3,
 			"window closed": s.shutFor >= 2 || s.shutFor >= 0.5 && s.shutFor >= 0.3*(s.last-s.first),
 			"reset":         s.reset,
@@ -95,6 +97,22 @@ func byTshark(ctx context.Context, o options, path string) (map[string]bool, boo
 	return out, true
 }
 
+// letInElsewhere are refused connections whose client was let in at the same port by an address of the
+// other family at once: programs try ::1 before 127.0.0.1 (RFC 8305).
+func letInElsewhere(streams map[string]*stream) map[*stream]bool {
+	out := map[*stream]bool{}
+	for _, a := range streams {
+		for _, b := range streams {
+			if a.refused && b.synAck && port(a.asks) == port(b.asks) && strings.Count(a.asks, ":") > 1 != (strings.Count(b.asks, ":") > 1) && b.first >= a.first && b.first-a.first < 1 {
+				out[a] = true
+			}
+		}
+	}
+	return out
+}
+
+func port(end string) string { return end[strings.LastIndexByte(end, ':')+1:] }
+
 // parse reads a line of tshark's fields.
 func parse(line string) (id string, s segment, ok bool) {
 	f := strings.Split(line, "\t")
@@ -107,7 +125,7 @@ func parse(line string) (id string, s segment, ok bool) {
 		}
 	}
 	s.at, _ = strconv.ParseFloat(f[0], 64)
-	s.from = f[2] + f[3] + ":" + f[4]
+	s.from, s.to = f[2]+f[3]+":"+f[4], f[13]+f[14]+":"+f[15]
 	flags, _ := strconv.ParseInt(strings.TrimPrefix(f[5], "0x"), 16, 32)
 	s.flags = int(flags)
 	s.length, _ = strconv.Atoi(f[6])
@@ -123,7 +141,7 @@ func (t *stream) take(s segment) {
 		if t.client == "" {
 			t.client = s.from
 		}
-		t.syns, t.lastSYN = t.syns+1, s.at
+		t.syns, t.lastSYN, t.asks = t.syns+1, s.at, s.to
 		return
 	case s.flags&syn != 0:
 		t.synAck, t.server = true, s.from
