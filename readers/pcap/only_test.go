@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"strings"
@@ -49,8 +50,12 @@ func TestOnly(t *testing.T) {
 // framesOf is how many packets tcpdump lets through.
 func framesOf(t *testing.T, tcpdump, path, filter string) (n uint64) {
 	t.Helper()
-	out, err := exec.Command(tcpdump, "-n", "-r", path, "-w", "-", filter).Output()
+	out, err := exec.Command(tcpdump, "-n", "-Z", "root", "-r", path, "-w", "-", filter).Output() // as another user it may not be let
 	if err != nil {
+		var said *exec.ExitError
+		if errors.As(err, &said) {
+			err = fmt.Errorf("%w: %s", err, said.Stderr)
+		}
 		t.Fatalf("%s: %v", filter, err)
 	}
 	r, err := capture.New(bytes.NewReader(out))

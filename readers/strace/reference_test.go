@@ -140,7 +140,10 @@ func TestTheReferenceAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agree(t, string(text))
+	if agree(t, string(text)); t.Failed() {
+		kept := filepath.Join(os.TempDir(), "snag-reference.strace")
+		t.Logf("the trace is kept: %s: %v", kept, os.WriteFile(kept, text, 0o600))
+	}
 }
 
 func agree(t *testing.T, text string) {

@@ -55,7 +55,7 @@ var slowDependency = &suspect.Suspect{
 		"decisive, of a resolver: its own answers were quick, and it failed none: another server answers in its stead",
 		"decisive: by captures of both ends: the server had the late requests for less than half of their wait",
 		"not of connections that wait to be accepted: those that were accepted, or the workers, are mostly idle (connection-limit)",
-		"not of the wait in line: all workers are taken by calls that take less than 0.5 s each, and no longer than at other times: more would take what waits (worker-queue)",
+		"not of the wait in line: all workers are taken by calls that take less than 0.35 s each, and no longer than at other times: more would take what waits (worker-queue)",
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
 		"trap, of an access log: a request's time ends when its client has all of the answer: slow clients make requests long and upstreams not",
 		"not of a listener that only the caller's own parents hold: a part of the same service",

@@ -45,7 +45,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
 		"strong: by the scheduler's word they waited for work most of the time",
-		"strong: they wait for a peer that takes 0.5 s or longer, or has become slow: more workers would wait there too (slow-dependency)",
+		"strong: they wait for a peer that takes 0.35 s or longer, or has become slow: more workers would wait there too (slow-dependency)",
 		"can't tell: which handler it is where nobody watched its waits, or its frames have no pointers (its stack: eu-stack -p PID)",
 	},
 	LeadsTo: []suspect.Lead{
