@@ -61,6 +61,7 @@ var whole = map[string]string{
 	"snag/cmd/snag-lab":    "snag find judges the whole machine",
 	"snag/lab":             "it makes incidents that are judged",
 	"snag/lab/all":         "one of its remedies is judged by answers that are some milliseconds late",
+	"snag/lab/broadcast":   "snag find inside a namespace judges the whole machine",
 	"snag/lab/labtest":     "the sockets of its server are measured, in slices where others are busy",
 	"snag/probes/host":     "it makes thousands of interfaces, which other probes count",
 	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
