@@ -151,8 +151,8 @@ type Ledger struct {
 	// Felt are the delays that whoever waits for a party would notice, those that hold up
 	// most first.
 	Felt []Delay
-	// Faint are delays that would be noticed too, but are told from a busy machine's only where a
-	// cause is proved otherwise.
+	// Faint are delays that people would notice too. A busy machine causes the like, so they count
+	// only where a cause is proved by other evidence.
 	Faint []Delay
 
 	// Pools of connections to others for which requests waited.

@@ -41,7 +41,7 @@ func TestConversations(t *testing.T) {
 		}
 		lines := strings.Split(table, "\n")
 		first := strings.Fields(lines[1])
-		if first[2] != "192.0.2.2:80" || !strings.Contains(lines[1], ">7") || !strings.Contains(table, "…]:8443") {
+		if first[2] != "192.0.2.2:80" || !strings.Contains(lines[1], ">7") || !strings.Contains(lines[1], "133 ms") || !strings.Contains(table, "…]:8443") {
 			t.Errorf("width %d: %s", width, lines[1])
 		}
 		for _, line := range strings.Split(b.String(), "\n") {

@@ -40,7 +40,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
-		"decisive: while requests lay unread, less than 0.2 of those that had been read were under way: its threads sleep in no request",
+		"decisive: while requests lay unread, fewer than 0.2 requests were being handled on average: its threads do not sleep in requests",
 		"decisive: the requests were read at once, and the time passed inside: a slow handler",
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
@@ -144,7 +144,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	e, looked := w.evidence(p)
 	if busy, of := p.underWay(r); of > 0 && busy < nobodyInside {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: busy, Unit: "requests", Source: source.Turns, Origin: "under way",
-			Text: fmt.Sprintf("in the %d seconds in which requests lay unread, %.2g of those that had been read were under way: whatever its threads sleep in is no request", of, busy)})
+			Text: fmt.Sprintf("in the %d seconds in which requests lay unread, %.2g requests were being handled on average: its threads sleep, but not in requests", of, busy)})
 		line = nil
 	}
 	if line != nil {
