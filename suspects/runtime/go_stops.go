@@ -15,7 +15,7 @@ import (
 // goStops are the stops of a Go program's world that somebody may feel; nil where none
 // was timed, or none took long.
 func goStops(p *scene.Process, r *recording.Recording, window recording.Interval) *standstill {
-	j := &standstill{process: p, causes: map[string]int{}, gc: map[string]float64{}, stops: measure.StopsOf(p, r, window).Spans}
+	j := &standstill{process: p, causes: map[string]float64{}, gc: map[string]float64{}, stops: measure.StopsOf(p, r, window).Spans}
 	for _, e := range r.Events {
 		if e.Kind != recording.EventSafepoint || e.Subject.PID != p.Subject.PID || e.Attrs["runtime"] != "Go" {
 			continue

@@ -24,10 +24,10 @@ type standstill struct {
 	timed   timedStops           // by the static probes of libjvm
 	logged  timedStops           // by its log
 	stalls  allocStalls
-	exact   int     // of them, collections with exact times
-	longest float64 // s
-	total   float64 // s in pauses that are felt
-	causes  map[string]int
+	exact   int                // of them, collections with exact times
+	longest float64            // s
+	total   float64            // s in pauses that are felt
+	causes  map[string]float64 // s by cause
 	gc      map[string]float64 // seconds by collector
 	stops   []recording.Interval
 }
@@ -41,9 +41,14 @@ const feltPause = 0.2
 // wait for: many short ones make late answers as well as a few long ones.
 const bookedPause = 0.01
 
-// feltPauseOf is the least pause of a process that counts, s.
-func feltPauseOf(p *scene.Process, l *ledger.Ledger) float64 {
-	if l.Booked(p.Subject.PID, ledger.Pause) >= 0.2 {
+// feltPauseOf is the least pause of a process that counts, s. Of a JVM of which only its log is
+// known, all of them make the symptom (scene/stopped.go), so all of them count.
+func feltPauseOf(p *scene.Process, s *scene.Scene, r *recording.Recording, l *ledger.Ledger) float64 {
+	_, looked := r.Measured("sockets.diag")
+	switch {
+	case !looked && len(p.Sockets) == 0 && measure.Suffers(s, p.Subject.PID):
+		return 0
+	case l.Booked(p.Subject.PID, ledger.Pause) >= 0.2:
 		return bookedPause
 	}
 	return feltPause
@@ -53,7 +58,7 @@ func feltPauseOf(p *scene.Process, l *ledger.Ledger) float64 {
 // shorter than least do not count.
 func standstillOf(p *scene.Process, r *recording.Recording, window recording.Interval, least float64) *standstill {
 	pid := strconv.Itoa(p.Subject.PID)
-	j := &standstill{process: p, least: least, timed: timedStops{least: least}, logged: timedStops{least: least}, causes: map[string]int{}, gc: map[string]float64{}}
+	j := &standstill{process: p, least: least, timed: timedStops{least: least}, logged: timedStops{least: least}, causes: map[string]float64{}, gc: map[string]float64{}}
 	if series := r.Select("snag_jvm_safepoint_seconds_total", "pid", pid); len(series) > 0 && len(series[0].Points) >= 2 {
 		j.counted, j.stopped = true, measure.StepsOf(series[0])
 	} else if _, logs := r.FactOf("jvm."+pid+".gc-log", 0); !logs {
@@ -125,7 +130,7 @@ func (j *standstill) addPauses(r *recording.Recording, window recording.Interval
 			if of.told != nil {
 				of.told.add(e, length)
 			} else {
-				j.collected(e)
+				j.collected(e, length)
 			}
 			if intervals.Overlap(known, []recording.Interval{i}, window.End).Seconds() >= 0.5*length {
 				continue
@@ -141,16 +146,16 @@ func (j *standstill) addPauses(r *recording.Recording, window recording.Interval
 }
 
 // collected notes why a collection was, and by which collector.
-func (j *standstill) collected(e recording.Event) {
+func (j *standstill) collected(e recording.Event, length float64) {
 	if cause := e.Attrs["cause"]; cause != "" {
-		j.causes[cause]++
+		j.causes[cause] += length
 	}
 	if e.Attrs["source"] != gcLog {
 		return
 	}
 	j.logged.collections++
 	if what := strings.TrimSpace(e.Attrs["collector"] + " " + e.Attrs["pause"]); what != "" {
-		j.logged.did(what)
+		j.logged.did(what, length)
 	}
 }
 
@@ -181,7 +186,7 @@ func (j *standstill) outside(i, window recording.Interval) bool {
 	return intervals.Overlap(j.stops, []recording.Interval{i}, window.End).Seconds() >= 0.5*i.Length(window.End).Seconds()
 }
 
-// cause is the reason that most of its collections had, in the JVM's words.
+// cause is the reason that most of the time of its collections had, in the JVM's words.
 func (j *standstill) cause() string { return mostOften(j.causes) }
 
 // askedBy tells who asked for a collection that the heap did not need; "" where the

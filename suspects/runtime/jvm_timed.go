@@ -25,6 +25,7 @@ type timedStops struct {
 	// of the log: its collections, and what was done
 	collections int
 	work        map[string]int
+	workTook    map[string]float64 // s
 }
 
 func (t *timedStops) add(e recording.Event, length float64) {
@@ -44,16 +45,28 @@ func (t *timedStops) add(e recording.Event, length float64) {
 	}
 }
 
-func (t *timedStops) did(what string) {
+func (t *timedStops) did(what string, length float64) {
 	if t.work == nil {
-		t.work = map[string]int{}
+		t.work, t.workTook = map[string]int{}, map[string]float64{}
 	}
 	t.work[what]++
+	t.workTook[what] += length
 }
 
-// mostOften is the key that was counted most; "" of none.
-func mostOften(counts map[string]int) string {
-	best, n := "", 0
+// most is what was done that took the most time; "" of none.
+func (t *timedStops) most() string { return mostOften(t.workTook) }
+
+// andLonger says which of several stops count.
+func andLonger(what string, n int, least float64) string {
+	if least == 0 {
+		return units.Plural(n, what)
+	}
+	return fmt.Sprintf("%s of %s and longer", units.Plural(n, what), units.Lasting(least))
+}
+
+// mostOften is the key that was counted most, or took most; "" of none.
+func mostOften[N int | float64](counts map[string]N) string {
+	best, n := "", N(0)
 	for c, k := range counts {
 		if k > n || k == n && c < best {
 			best, n = c, k
@@ -102,8 +115,8 @@ func (j *standstill) timedEvidence() (all []suspect.Evidence) {
 	if t.n > 0 {
 		parts = append(parts, t.words(counted))
 	}
-	if what := mostOften(t.work); what != "" {
-		part := fmt.Sprintf("%s of %s and longer, %s in %d of them", units.Plural(t.collections, "collection"), units.Lasting(t.least), what, t.work[what])
+	if what := t.most(); what != "" {
+		part := fmt.Sprintf("%s, %s in %d of them", andLonger("collection", t.collections, t.least), what, t.work[what])
 		if cause := j.cause(); cause != "" {
 			part += " (" + cause + ")"
 		}
@@ -113,7 +126,7 @@ func (j *standstill) timedEvidence() (all []suspect.Evidence) {
 }
 
 func (t *timedStops) words(counted string) string {
-	text := fmt.Sprintf("%s of %s and longer, %s in all%s, of it %s until the last thread had stopped", units.Plural(t.n, "stop"), units.Lasting(t.least), units.Lasting(t.total), counted, units.Lasting(t.toStop))
+	text := fmt.Sprintf("%s, %s in all%s, of it %s until the last thread had stopped", andLonger("stop", t.n, t.least), units.Lasting(t.total), counted, units.Lasting(t.toStop))
 	if op := mostOften(t.operations); op != "" {
 		text += fmt.Sprintf("; operation %s in %d of them", op, t.operations[op])
 	}

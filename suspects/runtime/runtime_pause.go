@@ -38,7 +38,7 @@ var runtimePause = &suspect.Suspect{
 		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms), or for 10 ms where its pauses are what answers were seen to wait for",
 		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
 		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them); /proc saw those threads in futex just then",
-		"decisive, of a log that was read as a file: the stops that the JVM timed itself. Who waited for it a symptom must tell (--symptom, another file): without one it is a risk",
+		"decisive, of a log that was read as a file: the stops that the JVM timed itself. Where they are too short to be a symptom, another must tell who waited (--symptom, another file): without one it is a risk",
 		"strong: its answers took as long as a pause; its VM thread was on a CPU meanwhile",
 	},
 	Against: []string{
@@ -66,7 +66,7 @@ var runtimePause = &suspect.Suspect{
 func weighRuntimePause(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	var out []suspect.Finding
 	for _, p := range s.Processes {
-		j := standstillOf(p, r, s.Window, feltPauseOf(p, l))
+		j := standstillOf(p, r, s.Window, feltPauseOf(p, s, r, l))
 		switch {
 		case j == nil && goStops(p, r, s.Window) != nil:
 			out = append(out, goStops(p, r, s.Window).goFinding(s, r))
@@ -148,7 +148,7 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) suspect.Fin
 	if op := j.operation(); op != "" {
 		f.Text += "; for the operation " + op
 	}
-	if what := mostOften(j.logged.work); what != "" {
+	if what := j.logged.most(); what != "" {
 		f.Text += " (" + what + ")"
 	} else if name, took := j.collector(); took > 0 {
 		f.Text += " (" + name + ")"
@@ -324,7 +324,9 @@ func (j *standstill) remedy(r *recording.Recording, by string, stalled bool) sus
 	switch {
 	case most > 0 && used/most >= fullHeap:
 		return suspect.Remedy{Permanently: fmt.Sprintf("-Xmx%dm in the java arguments of %s (now %s, of which %s stay in use).", int(2*used)>>20, comm, units.Bytes(most), units.Bytes(used)), Program: "Keep less in the heap."}
-	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC") && !strings.HasPrefix(mostOften(j.logged.work), "G1 "):
+	case strings.HasPrefix(j.logged.most(), "G1 Full"):
+		return suspect.Remedy{Permanently: fmt.Sprintf("In the java arguments of %s: a larger -Xmx, so that G1 is done before the heap is full, or more -XX:ConcGCThreads (now %s).", comm, cmp.Or(flags, "the default")), Program: "Keep less in the heap."}
+	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC") && !strings.HasPrefix(j.logged.most(), "G1 "):
 		return suspect.Remedy{Permanently: fmt.Sprintf("-XX:+UseG1GC or ZGC in the java arguments of %s (now %s).", comm, cmp.Or(flags, "the default"))}
 	case len(j.causes) > 0:
 		return suspect.Remedy{Permanently: fmt.Sprintf("A lower -XX:MaxGCPauseMillis, or ZGC, in the java arguments of %s (now %s).", comm, cmp.Or(flags, "the default"))}
