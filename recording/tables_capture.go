@@ -68,17 +68,19 @@ type FlowWay struct {
 	// Resent are packets with payload that was sent before, Needless of them such that
 	// the other end had it already or reported as duplicates, or could not take, beyond its window; Timeouts those without
 	// duplicate ACKs before.
-	Resent    uint64 `json:"resent,omitempty"`
-	Needless  uint64 `json:"needless,omitempty"`
-	Timeouts  uint64 `json:"timeouts,omitempty"`
-	Unheard   uint64 `json:"unheard,omitempty"`   // of the resent: before any of its data was acknowledged
-	Filled    uint64 `json:"filled,omitempty"`    // of the resent: the first of it never came to the capture, though later data did: it was lost before
-	NoSACK    bool   `json:"no_sack,omitempty"`   // the other end can't report what came twice (DSACK)
-	Reordered uint64 `json:"reordered,omitempty"` // packets that others overtook before the capture
-	DupAcks   uint64 `json:"dup_acks,omitempty"`  // duplicate ACKs that came for what it sent
-	Copies    uint64 `json:"copies,omitempty"`    // packets that were captured more than once
-	Missed    uint64 `json:"missed,omitempty"`    // bytes that the other end has and the capture has not
-	Probes    uint64 `json:"probes,omitempty"`    // of a shut window
+	Resent   uint64 `json:"resent,omitempty"`
+	Needless uint64 `json:"needless,omitempty"`
+	Timeouts uint64 `json:"timeouts,omitempty"`
+	// TimedOut is how long nothing was sent and nothing acknowledged before those, s.
+	TimedOut  float64 `json:"timed_out,omitempty"`
+	Unheard   uint64  `json:"unheard,omitempty"`   // of the resent: before any of its data was acknowledged
+	Filled    uint64  `json:"filled,omitempty"`    // of the resent: the first of it never came to the capture, though later data did: it was lost before
+	NoSACK    bool    `json:"no_sack,omitempty"`   // the other end can't report what came twice (DSACK)
+	Reordered uint64  `json:"reordered,omitempty"` // packets that others overtook before the capture
+	DupAcks   uint64  `json:"dup_acks,omitempty"`  // duplicate ACKs that came for what it sent
+	Copies    uint64  `json:"copies,omitempty"`    // packets that were captured more than once
+	Missed    uint64  `json:"missed,omitempty"`    // bytes that the other end has and the capture has not
+	Probes    uint64  `json:"probes,omitempty"`    // of a shut window
 	// ZeroWindows are the segments in which this end offered no window, SYN, FIN and RST
 	// apart.
 	ZeroWindows uint64 `json:"zero_windows,omitempty"`

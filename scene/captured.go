@@ -27,9 +27,9 @@ type Captured struct {
 	Silent, Cut []recording.Flow
 }
 
-// ShutWay is one direction of a captured connection in which the sender had to wait, as the
-// receiver offered no window.
-type ShutWay struct {
+// HeldWay is one direction of a captured connection in which the sender had to wait: the receiver
+// offered no window, or what was lost had to be sent again.
+type HeldWay struct {
 	Flow             recording.Flow
 	Way              recording.FlowWay // what the sender sent
 	Sender, Receiver string
@@ -46,6 +46,9 @@ const (
 	// Who fails at so many addresses on as many ports, or on so many hosts, looks for what is
 	// there.
 	looksPorts, looksHosts = 5, 20
+	leavesPorts            = 2
+	// firstWindow is what is sent before anything is acknowledged (RFC 6928), segments.
+	firstWindow = 10
 )
 
 // answersAll are ports of protocols in which each request is answered at once (IANA).
@@ -132,14 +135,17 @@ func silent(f recording.Flow) bool {
 	switch {
 	case q == nil || q.Length < silentFloor:
 		return false
-	case q.Begins != "" || answersAll[recording.Port(f.Server)]:
-		return true
-	case answersInTLS[recording.Port(f.Server)] && !q.Open:
-		return true
+	case q.Begins != "" || answersAll[recording.Port(f.Server)] || q.Open && q.Acked == nil && f.Down.Packets > 0:
+		return true // of the last nobody even acknowledged what was sent again
+	case answersInTLS[recording.Port(f.Server)]:
+		return !q.Open
 	case q.Usual != nil && f.Asked-f.Silent >= fewServed:
-		return fewFactor**q.Usual <= q.Length && 4*f.Silent <= f.Asked
+		// What is open when the client leaves may be its last word.
+		return fewFactor**q.Usual <= q.Length && 4*f.Silent <= f.Asked && (!q.Open || f.First != "client")
 	}
-	return f.Handshake != nil && q.First && (!q.Open || f.Asked == 1) // it was let in, asked, and was told nothing for long, or ever
+	// It was let in, asked, and was told nothing for long, or ever. Who sends more than fits into a
+	// first window transfers something.
+	return f.Handshake != nil && q.First && (!q.Open || f.Asked == 1 && f.Up.Segments <= firstWindow)
 }
 
 type capturedClient struct {
@@ -151,18 +157,29 @@ func clientOf(f recording.Flow) capturedClient {
 	return capturedClient{f.Netns, recording.Host(f.Client)}
 }
 
-// lookingAround are the hosts that fail at so many addresses that they look for what is there: a
-// scan of ports, a peer-to-peer program.
+// lookingAround are the hosts that look for what is there: they fail at many addresses (a scan of
+// ports, a peer-to-peer program), or leave at several ports as soon as they were let in, and never
+// say a word (nmap -sS, -sT).
 func lookingAround(r *recording.Recording) map[capturedClient]bool {
-	type seen struct{ ports, hosts, addresses map[string]bool }
+	type seen struct {
+		ports, hosts, addresses, left map[string]bool
+		said                          uint64 // bytes
+	}
 	by := map[capturedClient]*seen{}
 	for _, f := range r.Flows {
-		if f.Proto != "tcp" || f.Closed != "refused" && f.Closed != "unanswered" {
+		if f.Proto != "tcp" {
 			continue
 		}
 		k := clientOf(f)
 		if by[k] == nil {
-			by[k] = &seen{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+			by[k] = &seen{ports: map[string]bool{}, hosts: map[string]bool{}, addresses: map[string]bool{}, left: map[string]bool{}}
+		}
+		by[k].said += f.Up.Bytes
+		if f.Closed == "client rst" && f.SYNACKs > 0 && f.Down.Bytes == 0 {
+			by[k].left[recording.Port(f.Server)] = true
+		}
+		if f.Closed != "refused" && f.Closed != "unanswered" {
+			continue
 		}
 		by[k].ports[recording.Port(f.Server)] = true
 		by[k].hosts[recording.Host(f.Server)] = true
@@ -170,7 +187,7 @@ func lookingAround(r *recording.Recording) map[capturedClient]bool {
 	}
 	out := map[capturedClient]bool{}
 	for k, v := range by {
-		out[k] = len(v.addresses) >= looksPorts && len(v.ports) >= looksPorts || len(v.hosts) >= looksHosts
+		out[k] = len(v.addresses) >= looksPorts && len(v.ports) >= looksPorts || len(v.hosts) >= looksHosts || len(v.left) >= leavesPorts && v.said == 0
 	}
 	return out
 }
@@ -194,20 +211,40 @@ func otherFamily(a, b string) bool {
 }
 
 // ShutWays are the captured directions that a shut window held up.
-func ShutWays(r *recording.Recording) (out []ShutWay) {
+func ShutWays(r *recording.Recording) []HeldWay {
+	return heldWays(r, func(w recording.FlowWay, length float64) bool {
+		return w.ShutMore && (w.WindowShut >= shutFloor || w.WindowShut >= shutShareFloor && w.WindowShut >= shutShare*length)
+	})
+}
+
+func heldWays(r *recording.Recording, held func(w recording.FlowWay, length float64) bool) (out []HeldWay) {
 	for _, f := range r.Flows {
 		if f.Proto != "tcp" {
 			continue
 		}
 		client, server := Address(f.Client), Address(f.Server)
 		length := f.End.Sub(f.T).Seconds()
-		for _, w := range []ShutWay{{f, f.Up, client, server}, {f, f.Down, server, client}} {
-			if w.Way.ShutMore && (w.Way.WindowShut >= shutFloor || w.Way.WindowShut >= shutShareFloor && w.Way.WindowShut >= shutShare*length) {
+		for _, w := range []HeldWay{{f, f.Up, client, server}, {f, f.Down, server, client}} {
+			if held(w.Way, length) {
 				out = append(out, w)
 			}
 		}
 	}
 	return out
+}
+
+// Who stands still for so long before the timer sends again what was lost, and for such a share of
+// the connection's time, is held up by it.
+const (
+	timedOutFloor = 1.0 // s
+	timedOutShare = 0.1
+)
+
+// LostWays are the captured directions that stood still until lost segments were sent again.
+func LostWays(r *recording.Recording) []HeldWay {
+	return heldWays(r, func(w recording.FlowWay, length float64) bool {
+		return w.LastAck != 0 && w.Timeouts > w.Needless+1 && w.TimedOut >= max(timedOutFloor, timedOutShare*length)
+	})
 }
 
 // WaitedOn is how long somebody waited in vain on a captured connection, s: the harm by which
@@ -234,6 +271,9 @@ func WaitedOn(f recording.Flow) (sum float64) {
 	for _, w := range []recording.FlowWay{f.Up, f.Down} {
 		if w.ShutMore {
 			sum += w.WindowShut
+		}
+		if w.LastAck != 0 && w.Timeouts > w.Needless+1 {
+			sum += w.TimedOut
 		}
 	}
 	return sum

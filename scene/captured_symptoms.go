@@ -18,7 +18,10 @@ func inCaptures(s *Scene, r *recording.Recording) (out []Symptom) {
 		out = append(out, c.symptoms(s)...)
 	}
 	for _, w := range ShutWays(r) {
-		out = append(out, w.symptom(s))
+		out = append(out, w.symptom(s, w.Way.WindowShut, w.Receiver+" offered no window"))
+	}
+	for _, w := range LostWays(r) {
+		out = append(out, w.symptom(s, w.Way.TimedOut, fmt.Sprintf("%s went by until it sent again what %s had not acknowledged", units.Plural(int(w.Way.Timeouts), "timeout"), w.Receiver)))
 	}
 	return out
 }
@@ -85,19 +88,19 @@ func Silences(flows []recording.Flow) (out []recording.Interval) {
 }
 
 // Subject is the sender's end.
-func (w ShutWay) Subject(s *Scene) recording.Subject {
+func (w HeldWay) Subject(s *Scene) recording.Subject {
 	if k := s.SocketAt(w.Flow.Netns, "tcp", w.Sender, w.Receiver); k != nil {
 		return k.Subject
 	}
 	return recording.Subject{Kind: recording.KindFlow, Netns: w.Flow.Netns, Proto: "tcp", Local: w.Sender, Remote: w.Receiver}
 }
 
-func (w ShutWay) symptom(s *Scene) Symptom {
+func (w HeldWay) symptom(s *Scene, waited float64, why string) Symptom {
 	f := w.Flow
 	length := f.End.Sub(f.T).Seconds()
 	return onset(Symptom{
-		Name: StreamFreeze, Subject: w.Subject(s), Active: SpansOf([]recording.Flow{f}), Side: "write", Amount: w.Way.WindowShut, Unit: "s", Share: min(1, w.Way.WindowShut/max(length, 0.001)),
-		Text: fmt.Sprintf("%s had to wait for %s of %s: %s offered no window", w.Sender, units.Lasting(w.Way.WindowShut), units.Lasting(length), w.Receiver),
+		Name: StreamFreeze, Subject: w.Subject(s), Active: SpansOf([]recording.Flow{f}), Side: "write", Amount: waited, Unit: "s", Share: min(1, waited/max(length, 0.001)),
+		Text: fmt.Sprintf("%s had to wait for %s of %s: %s", w.Sender, units.Lasting(waited), units.Lasting(length), why),
 	}, s)
 }
 

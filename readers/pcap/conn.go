@@ -222,7 +222,7 @@ func (c *conn) reset(a *analysis, s *segment, side int) {
 		if c.hand.syn != 0 && c.hand.ack == 0 {
 			c.resetState = "SYN_RECV" // it never stood: who scans leaves so
 		}
-		if c.cut = c.cuts(side); c.cut {
+		if c.cut = c.cuts(side, s.at); c.cut {
 			t := &a.pair(c, roleConnect).call
 			t.Cut, t.CutBy = t.Cut+1, recording.CutReset
 		}
@@ -237,12 +237,18 @@ func (c *conn) reset(a *analysis, s *segment, side int) {
 // cuts tells whether a reset of side takes from the client what it waits for: the answer
 // to a request, or the rest of one that is on its way. Who leaves by a reset misses
 // nothing, and neither does who said that it closes.
-func (c *conn) cuts(side int) bool {
-	if side != c.server() || c.leaves || c.half[1-side].fin {
+func (c *conn) cuts(side int, at int64) bool {
+	if up := &c.half[1-side]; side != c.server() || c.leaves || up.fin && (c.turn.answering != 0 || !c.turn.saysAll(up.finAt)) {
 		return false
 	}
 	down := &c.half[side]
-	return c.turn.asked != 0 && c.turn.answering == 0 && !c.turn.goesOn || down.dataPackets > 0 && !down.fin && int32(down.next-down.una) > 0
+	return c.turn.asked != 0 && c.turn.answering == 0 && !c.turn.goesOn || down.dataPackets > 0 && !down.fin && int32(down.next-down.una) > 0 && !down.arrived(&c.half[1-side], at)
+}
+
+// arrived tells whether all that an end sent is there, though not acknowledged: no more than what
+// an ACK may be held back for (two segments, RFC 9293, 3.8.6.3), and sent a round trip ago.
+func (h *half) arrived(p *half, at int64) bool {
+	return h.rtt.least > 0 && at-h.lastAt >= h.rtt.least && int(h.next-h.una) <= 2*h.segmentSize(p) && h.again.backoff == 0
 }
 
 // stateAtReset is the state of the resetting end, as far as the wire shows it. What

@@ -72,7 +72,7 @@ func (h *half) wrong() bool {
 
 func (h *half) way(p *half) recording.FlowWay {
 	w := recording.FlowWay{
-		Packets: h.packets, Bytes: h.bytes, Largest: h.biggest, Segments: h.segments, Resent: h.resent, Unheard: h.unheard, Needless: min(h.needless(), h.resent), Timeouts: h.timeouts,
+		Packets: h.packets, Bytes: h.bytes, Largest: h.biggest, Segments: h.segments, Resent: h.resent, Unheard: h.unheard, Needless: min(h.needless(), h.resent), Timeouts: h.timeouts, TimedOut: seconds(h.timedOut),
 		Reordered: h.reordered, DupAcks: h.dupAcks, Copies: h.copies, Missed: h.missed, Probes: h.probes,
 		WindowFull: seconds(h.limit.full), WindowShut: seconds(h.limit.zero), Shut: h.limit.zeroInstances, ShutMax: seconds(h.limit.longest), ShutMore: h.limit.more || h.probes > 0,
 		FullAcks: h.limit.acks, FullMost: h.limit.most,

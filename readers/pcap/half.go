@@ -23,6 +23,7 @@ type half struct {
 	biggest                      int    // IP packet
 	finAt                        int64
 	lastAt, lastAck              int64 // of its last data; of the last progress of una
+	quiet                        int64 // from the later of both to its last data, ns
 
 	flight flight
 	holes  *holes // nil: there never was one
@@ -79,6 +80,7 @@ type counts struct {
 	overtook             uint64 // of the resent: what was sent first came later
 	unheard              uint64 // of the resent: before anything was acknowledged
 	timeouts, fast       uint64 // of the resent
+	timedOut             int64  // ns in which nothing was sent or acknowledged before one was sent for a timeout
 	duplicates           uint64 // that the receiver reported (DSACK)
 	reordered, healed    uint64 // came late; acknowledged late without being sent again
 	dupAcks              uint64 // that came for its data
@@ -150,7 +152,7 @@ func (h *half) data(a *analysis, c *conn, s *segment, seq uint32, p *half) bool 
 		return false
 	}
 	h.largest = max(h.largest, s.len)
-	h.lastAt = s.at
+	h.quiet, h.lastAt = s.at-max(h.lastAt, h.lastAck), s.at
 	if d < 0 {
 		if h.skipped.has(seq, end) && s.at-h.skipped.at <= soonAfterACK {
 			h.skipped.from = end
@@ -242,6 +244,7 @@ func (h *half) resend(a *analysis, c *conn, s *segment, segments uint64, end uin
 		h.fast++
 	} else {
 		h.timeouts++
+		h.timedOut += max(0, h.quiet)
 	}
 }
 

@@ -18,8 +18,8 @@ const (
 	redisRequest
 	mailCommand
 	smbRequest
-	// tlsAlert asks for nothing: it says that its sender closes, or has failed.
-	tlsAlert
+	// farewell asks for nothing: it says that its sender closes, or has failed (a TLS alert).
+	farewell
 )
 
 // openers are how the recording names them.
@@ -39,11 +39,11 @@ func openerOf(p *packet.Packet) opener {
 		}
 	case 0x15:
 		if b[1] == 3 {
-			return tlsAlert
+			return farewell
 		}
 	case 0x17: // since TLS 1.3 an alert is the one record that is as short: two bytes, their type and the tag
 		if b[1] == 3 && b[3] == 0 && b[4] == 19 {
-			return tlsAlert
+			return farewell
 		}
 	case '*': // RESP: an array
 		if b[1] >= '1' && b[1] <= '9' && bytes.Contains(b[:min(len(b), 8)], []byte("\r\n$")) {
@@ -52,6 +52,18 @@ func openerOf(p *packet.Packet) opener {
 	case 'Q': // PostgreSQL's simple query: a length, then the text
 		if b[1] == 0 && b[2] == 0 && p.Dst.Port() == portPostgreSQL {
 			return sqlRequest
+		}
+	case 'X': // PostgreSQL's Terminate
+		if len(b) == 5 && b[1]|b[2]|b[3] == 0 && b[4] == 4 {
+			return farewell
+		}
+	case 1: // MySQL's COM_QUIT
+		if len(b) == 5 && b[1]|b[2]|b[3] == 0 && b[4] == 1 {
+			return farewell
+		}
+	case 0x30: // LDAP's UnbindRequest (RFC 4511, 4.3): a sequence of an identifier and an empty [APPLICATION 2]
+		if n := len(b); n == int(b[1])+2 && b[2] == 2 && b[n-2] == 0x42 && b[n-1] == 0 {
+			return farewell
 		}
 	case 0: // NetBIOS' length in front of SMB
 		if len(b) >= 8 && (b[4] == 0xff || b[4] == 0xfe) && string(b[5:8]) == "SMB" {

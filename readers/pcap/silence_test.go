@@ -46,6 +46,28 @@ func TestSilence(t *testing.T) {
 				c.segment(push, c.seq-100, c.ack, 100)
 			}
 		}, 3, -1, true, true, ""},
+		{"a request with which the client closes its side", func(w *wire, c, s *end) {
+			c.data = []byte("GET / HTTP/1.1\r\n")
+			c.send(17)
+			c.segment(packet.FIN|packet.ACK, c.seq, c.ack, 0)
+			c.seq++
+			w.ms(20)
+			s.acks()
+			w.ms(5000)
+			s.segment(packet.FIN|packet.ACK, s.seq, s.ack, 0)
+		}, 5.02, 0.02, true, true, "an HTTP request"},
+		{"an unbind of LDAP", func(w *wire, c, s *end) {
+			c.send(100)
+			w.ms(20)
+			s.send(500)
+			c.acks()
+			c.data = []byte{0x30, 5, 2, 1, 7, 0x42, 0}
+			c.send(7)
+			w.ms(20)
+			s.acks()
+			w.ms(4000)
+			s.segment(packet.RST, s.seq, 0, 0)
+		}, 0, 0, false, false, ""},
 		{"quick answers", func(w *wire, c, s *end) {
 			for range 5 {
 				c.send(100)
@@ -127,6 +149,24 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// A request that nobody acknowledged, and that was not sent again: the capture has not what came next.
+func TestNotCapturedToItsEnd(t *testing.T) {
+	w := newWire()
+	c, _ := connection(w, "10.0.0.7:40112", "10.0.0.1:80")
+	c.open(20)
+	c.data = []byte("GET / HTTP/1.1\r\n")
+	c.send(17)
+	w.ms(5000)
+	other, _ := connection(w, "10.0.0.7:40113", "10.0.0.1:80")
+	other.open(20)
+	r, _ := w.read(t)
+	for _, f := range r.Flows {
+		if f.Silence != nil {
+			t.Errorf("%+v", f.Silence)
+		}
+	}
+}
+
 // Only a reset of the server, on whose answer somebody waits, takes anything from anybody.
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
@@ -148,6 +188,27 @@ func TestCut(t *testing.T) {
 			s.send(1448)
 			s.segment(packet.RST|packet.ACK, s.seq, c.seq, 0)
 		}, true, "ESTABLISHED"},
+		{"a while after an answer for which the ACK is held back", func(w *wire, c, s *end) {
+			c.send(100)
+			w.ms(20)
+			s.ack = c.seq
+			s.send(600)
+			w.ms(2)
+			c.acks()
+			c.send(100)
+			w.ms(20)
+			s.ack = c.seq
+			s.send(600)
+			w.ms(15)
+			s.segment(packet.RST|packet.ACK, s.seq, c.seq, 0)
+		}, false, "ESTABLISHED"},
+		{"with a request that closes the client's side", func(w *wire, c, s *end) {
+			c.data = []byte("GET / HTTP/1.1\r\n")
+			c.send(17)
+			c.segment(packet.FIN|packet.ACK, c.seq, c.ack, 0)
+			w.ms(900)
+			s.segment(packet.RST|packet.ACK, s.seq, c.seq+1, 0)
+		}, true, "CLOSE_WAIT"},
 		{"after the answer", func(w *wire, c, s *end) {
 			c.send(100)
 			w.ms(20)
@@ -272,6 +333,30 @@ func TestNoLoss(t *testing.T) {
 				t.Errorf("%+v", f.Down)
 			}
 		})
+	}
+}
+
+// How long a sender stood still until its timer sent again what was lost.
+func TestTimedOut(t *testing.T) {
+	w := newWire()
+	c, s := connection(w, "10.0.0.7:40112", "10.0.0.1:80")
+	c.open(20)
+	for range 3 {
+		s.send(1448)
+		w.ms(20)
+		c.acks()
+		w.ms(100) // it has nothing to say meanwhile
+		s.send(1448)
+		w.ms(800)
+		s.segment(push, s.seq-1448, s.ack, 1448)
+		w.ms(20)
+		c.acks()
+	}
+	r, _ := w.read(t)
+	f := one(t, r)
+	about(t, "the time", &f.Down.TimedOut, 2.4)
+	if f.Up.TimedOut != 0 || f.Down.Timeouts != 3 {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -30,7 +30,7 @@ func (c *conn) turned(a *analysis, s *segment, side int) {
 		c.silence.spoke = true
 		return
 	}
-	if s.opens == tlsAlert {
+	if s.opens == farewell {
 		c.leaves = true
 		return // it asks for nothing
 	}
@@ -53,10 +53,17 @@ func (c *conn) heard(s *segment, side int) {
 	if t.asked == 0 || t.heard != 0 || side != c.server() {
 		return
 	}
-	if up := &c.half[1-side]; up.una == up.next {
+	if up := &c.half[1-side]; int32(up.next-up.una) <= 0 { // perhaps with its FIN
 		t.heard = s.at
 	}
 }
+
+// saysAll tells whether a FIN of the client belongs to its request: that was all it has to say, and
+// it still waits for the answer.
+func (t *turn) saysAll(finAt int64) bool { return t.opens != unknownOpener && finAt-t.said < saysAllWithin }
+
+// saysAllWithin is how soon after its request such a FIN comes.
+const saysAllWithin = second / 10
 
 // endTurn counts a turn that was answered.
 func (c *conn) endTurn(a *analysis) {
@@ -78,8 +85,11 @@ func (c *conn) unanswered(now int64, why ending) {
 	if why != endCapture {
 		until = c.last
 	}
-	for _, at := range []int64{c.done, c.half[0].finAt, c.half[1].finAt} {
-		if at != 0 {
+	if up := &c.half[1-c.server()]; t.heard == 0 && int32(up.next-up.una) > 0 && up.again.at < t.said {
+		return // nobody acknowledged it, and it was not sent again: the capture has not what came next
+	}
+	for side, at := range []int64{c.half[0].finAt, c.half[1].finAt, c.done} {
+		if at != 0 && (side != 1-c.server() || !t.saysAll(at)) {
 			until = min(until, at)
 		}
 	}

@@ -61,20 +61,27 @@ type document struct {
 // classes of harm, in the order of the table.
 var classes = []string{"unanswered", "refused", "server silent", "window closed", "reset", "loss", "reordering"}
 
-// saidBy tells the classes of captures that a document reports. Loss and reordering count as
-// found wherever their suspect is spoken of and not cleared; the others are symptoms.
+// saidBy tells the classes of captures that a document reports. Loss and reordering count where the
+// table of connections has them, whether or not they hurt, and where their suspect is spoken of and
+// not cleared; the others are symptoms.
 func saidBy(d *document) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range d.Symptoms {
-		for class, words := range map[string]string{"unanswered": "got no answer:", "refused": " were refused", "server silent": "had no answer for", "window closed": "offered no window", "reset": "were reset by"} {
+		for class, words := range map[string]string{"unanswered": " SYNs, over up to ", "refused": " were refused", "server silent": "had no answer for", "window closed": "offered no window", "reset": "were reset by"} {
 			if strings.Contains(s.Text, words) {
 				out[class] = true
 			}
+		}
+		if strings.HasSuffix(s.Text, "got no answer: a reset ended their connection") {
+			out["reset"] = true
 		}
 	}
 	for _, e := range d.Verdict {
 		switch e.State {
 		case "culprit", "consequence", "contributing", "risk":
+			if strings.Contains(e.Text, "offered no window") {
+				out["window closed"] = true
+			}
 			switch e.Suspect {
 			case "packet-loss", "pmtu-blackhole":
 				out["loss"] = true
@@ -84,6 +91,31 @@ func saidBy(d *document) map[string]bool {
 		}
 	}
 	return out
+}
+
+// counted adds loss and reordering by what the recording's table of flows counts, from as much on as
+// with tshark.
+func counted(recording string, out map[string]bool) {
+	text, err := os.ReadFile(filepath.Join(recording, "tables", "flows.jsonl"))
+	if err != nil {
+		return // no capture
+	}
+	type way struct{ Packets, Resent, Needless, Reordered uint64 }
+	var lost, late, all float64
+	for line := range bytes.Lines(text) {
+		var f struct {
+			Proto    string
+			Up, Down way
+		}
+		if json.Unmarshal(line, &f) != nil || f.Proto != "tcp" {
+			continue
+		}
+		for _, w := range []way{f.Up, f.Down} {
+			lost, late, all = lost+float64(w.Resent)-float64(w.Needless), late+float64(w.Reordered), all+float64(w.Packets)
+		}
+	}
+	out["loss"] = out["loss"] || lost >= fewSegments && lost >= fewOfAll*all
+	out["reordering"] = out["reordering"] || late >= fewSegments && late >= fewOfAll*all
 }
 
 // study reads one file with snag and with what else reads it.
@@ -124,6 +156,7 @@ func study(ctx context.Context, o options, path string) result {
 		}
 	}
 	r.Snag = saidBy(&d)
+	counted(recording, r.Snag)
 	compare(ctx, o, &r, recording)
 	return r
 }

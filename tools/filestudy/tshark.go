@@ -14,6 +14,12 @@ var fields = []string{"frame.time_epoch", "tcp.stream", "ip.src", "ipv6.src", "t
 	"tcp.analysis.retransmission", "tcp.analysis.spurious_retransmission", "tcp.analysis.out_of_order", "tcp.analysis.keep_alive", "tcp.analysis.zero_window_probe",
 	"ip.dst", "ipv6.dst", "tcp.dstport"}
 
+// Loss and reordering count from so many segments on, and such a share of all.
+const (
+	fewSegments = 10
+	fewOfAll    = 0.005
+)
+
 // Flags of TCP (RFC 9293, 3.1).
 const (
 	fin = 1
@@ -92,8 +98,8 @@ func byTshark(ctx context.Context, o options, path string) (map[string]bool, boo
 		}
 		lost, reordered, data = lost+s.lost, reordered+s.out, data+s.data
 	}
-	out["loss"] = lost >= 10 && float64(lost) >= 0.005*float64(data)
-	out["reordering"] = reordered >= 10 && float64(reordered) >= 0.005*float64(data)
+	out["loss"] = lost >= fewSegments && float64(lost) >= fewOfAll*float64(data)
+	out["reordering"] = reordered >= fewSegments && float64(reordered) >= fewOfAll*float64(data)
 	return out, true
 }
 
