@@ -39,6 +39,9 @@ func stoppedJVMs(s *Scene, r *recording.Recording) (out []Symptom) {
 		for _, i := range all {
 			longest = max(longest, i.Length(s.Window.End).Seconds())
 		}
+		if long := longStops(all, s.Window.End); intervals.Seconds(long, s.Window.End) >= 0.5*total {
+			all = long
+		}
 		share := total / max(length, total, 0.001)
 		most := MostInAMinute(all, func(i recording.Interval) (recording.Time, float64) {
 			return i.Start, i.Length(s.Window.End).Seconds()
@@ -48,9 +51,23 @@ func stoppedJVMs(s *Scene, r *recording.Recording) (out []Symptom) {
 			continue
 		}
 		out = append(out, onset(Symptom{
-			Name: RequestLatency, Subject: p.Subject, Active: all, Side: "serve", Amount: total / float64(len(all)), Unit: "s", Held: share, Share: share,
+			Name: RequestLatency, Subject: p.Subject, Active: all, Side: "serve", Inferred: true, Amount: total / float64(len(all)), Unit: "s", Held: share, Share: share,
 			Text: fmt.Sprintf("the JVM stood still for %s of %s, %s at the longest: whoever asked it had to wait", units.Lasting(total), units.Lasting(length), units.Lasting(longest)),
 		}, s))
+	}
+	return out
+}
+
+// LongStop is from when on a single stop is felt, s.
+const LongStop = 0.2
+
+// longStops are the stops that are felt singly. Where they make most of the time, the others are what
+// a healthy collector does.
+func longStops(all []recording.Interval, end recording.Time) (out []recording.Interval) {
+	for _, i := range all {
+		if i.Length(end).Seconds() >= LongStop {
+			out = append(out, i)
+		}
 	}
 	return out
 }

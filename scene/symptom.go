@@ -37,6 +37,8 @@ type Symptom struct {
 	Slowed bool
 	// Reported: the user told it; nothing was measured.
 	Reported bool
+	// Inferred: nobody was seen to wait, but whoever asked had to.
+	Inferred bool
 	// Elsewhere: it is not the target's, which the user named.
 	Elsewhere bool
 	// Side of a flow on which a freeze was seen: read (data lies unread) or write

@@ -37,6 +37,10 @@ func judgeHosts(v *Verdict, all []*suspect.Suspect) (found []*candidate, settled
 		hosts = append(hosts, h)
 	}
 	reportedOnce(hosts)
+	seen := slices.ContainsFunc(hosts, func(h *host) bool { return slices.ContainsFunc(h.symptoms, measured) })
+	for _, h := range hosts {
+		h.symptoms = withoutInferred(h.symptoms, seen)
+	}
 	g = &graph{out: map[*candidate][]edge{}, in: map[*candidate][]edge{}, windows: map[*candidate]recording.Interval{}}
 	at := map[*candidate]*host{}
 	var where []*host // of each symptom

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"sort"
 
 	"snag/ledger"
@@ -57,12 +58,21 @@ func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope
 			Elsewhere: !n.concerns(c.finding.Subject, c.finding.Related),
 		})
 	}
-	out = append(out, reports(s, r)...)
+	out = withoutInferred(append(out, reports(s, r)...), slices.ContainsFunc(out, measured))
 	for i := range out {
 		out[i].Held = heldUp(out[i], l, s.Window)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return !out[i].Elsewhere && out[j].Elsewhere })
 	return out
+}
+
+// measured: somebody was seen to suffer.
+func measured(sym scene.Symptom) bool { return !sym.Inferred && !sym.Reported }
+
+// withoutInferred leaves out what was inferred where somebody was seen to suffer: by that it is told
+// whether it hurt. What stands half of the time hurts whoever else does.
+func withoutInferred(all []scene.Symptom, seen bool) []scene.Symptom {
+	return slices.DeleteFunc(all, func(sym scene.Symptom) bool { return seen && sym.Inferred && sym.Share < 0.5 })
 }
 
 func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {

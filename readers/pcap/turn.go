@@ -60,7 +60,9 @@ func (c *conn) heard(s *segment, side int) {
 
 // saysAll tells whether a FIN of the client belongs to its request: that was all it has to say, and
 // it still waits for the answer.
-func (t *turn) saysAll(finAt int64) bool { return t.opens != unknownOpener && finAt-t.said < saysAllWithin }
+func (t *turn) saysAll(finAt int64) bool {
+	return t.opens != unknownOpener && finAt-t.said < saysAllWithin
+}
 
 // saysAllWithin is how soon after its request such a FIN comes.
 const saysAllWithin = second / 10

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -35,20 +36,23 @@ type standstill struct {
 // feltPause is the least time in a second that a JVM stands still and somebody may
 // feel it: a healthy heap takes 5 to 50 ms for a collection, and healthy streams
 // show gaps of 0.1 to 0.35 s on a busy machine.
-const feltPause = 0.2
+const feltPause = scene.LongStop
 
 // bookedPause is the least pause that counts where its pauses are what answers were seen to
 // wait for: many short ones make late answers as well as a few long ones.
 const bookedPause = 0.01
 
 // feltPauseOf is the least pause of a process that counts, s. Of a JVM of which only its log is
-// known, all of them make the symptom (scene/stopped.go), so all of them count.
+// known, those count that make its symptom (scene/stopped.go).
 func feltPauseOf(p *scene.Process, s *scene.Scene, r *recording.Recording, l *ledger.Ledger) float64 {
-	_, looked := r.Measured("sockets.diag")
-	switch {
-	case !looked && len(p.Sockets) == 0 && measure.Suffers(s, p.Subject.PID):
-		return 0
-	case l.Booked(p.Subject.PID, ledger.Pause) >= 0.2:
+	if _, looked := r.Measured("sockets.diag"); !looked && len(p.Sockets) == 0 {
+		for _, sym := range s.Symptoms {
+			if sym.Inferred && sym.Subject.PID == p.Subject.PID && slices.ContainsFunc(sym.Active, func(i recording.Interval) bool { return i.Length(s.Window.End).Seconds() < feltPause }) {
+				return 0
+			}
+		}
+	}
+	if l.Booked(p.Subject.PID, ledger.Pause) >= 0.2 {
 		return bookedPause
 	}
 	return feltPause
