@@ -14,6 +14,7 @@ import (
 // at a moment, on average.
 type doing struct {
 	looks uint64
+	last  recording.Time // that some of them were booked at
 	// busy is by account and place; idle threads wait for anything, or for the next
 	// request.
 	busy map[place]float64
@@ -101,16 +102,21 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	}
 	out := looks{}
 	loop := eventLoops(r, ran)
+	for _, row := range r.ThreadStates { // the probe's second ends early when one more process is watched
+		if d := out.at(row.PID, number(s.Window, row.T)); row.T != d.last {
+			d.last = row.T
+			d.looks += row.Looks
+		}
+	}
 	for i, row := range r.ThreadStates {
 		if row.Looks == 0 {
 			continue
 		}
 		d := out.at(row.PID, number(s.Window, row.T))
-		d.looks = max(d.looks, row.Looks)
 		if !busy[[2]int{row.PID, row.TID}] || sorted[i].account == "" && loop[row.PID] != 0 && loop[row.PID] != row.TID {
 			continue
 		}
-		threads := float64(row.N) / float64(row.Looks)
+		threads := float64(row.N) / float64(d.looks)
 		switch p := sorted[i]; {
 		case p.account == "" && calls.Of(row.Call)&calls.Polls != 0:
 			d.loops += threads
@@ -212,9 +218,9 @@ func servesNobody(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
 			if !answers[p.Subject.PID] {
 				continue
 			}
-			seen, ran := z.T.Sub(a.T), z.OnCPU-a.OnCPU
+			seen, ran, ready := z.T.Sub(a.T), z.OnCPU-a.OnCPU, z.RunDelay-a.RunDelay
 			waits := z.Voluntary - a.Voluntary
-			long := (seen.Seconds()-ran)/float64(waits+1) > longest[p.Subject.PID]
+			long := (seen.Seconds()-ran-ready)/float64(waits+1) > longest[p.Subject.PID]
 			if ran == 0 {
 				out[[2]int{z.PID, z.TID}] = long || 2*seen >= s.Window.End.Sub(s.Window.Start)
 			} else {
