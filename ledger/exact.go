@@ -76,10 +76,15 @@ func (c covered) atLeast(window recording.Interval, pid int, series recording.Se
 	}
 }
 
-// stops are when a process was stopped, by the signals that it got: from the one that stopped it to
-// SIGCONT, or to the window's end.
+// stops are when a process was stopped, by the signals that it got: from the one that stopped it, or
+// from the window's start where it was found stopped, to SIGCONT or to the window's end.
 func stops(s *scene.Scene, r *recording.Recording) covered {
 	since, out := map[int]recording.Time{}, covered{}
+	for _, p := range s.Processes {
+		if f := p.First(); f.State == "T" && f.T.Sub(s.Window.Start).Seconds() <= edge {
+			since[p.Subject.PID] = max(s.Window.Start, 1)
+		}
+	}
 	for _, e := range r.Events {
 		if e.Kind != recording.EventSignal {
 			continue
@@ -93,7 +98,7 @@ func stops(s *scene.Scene, r *recording.Recording) covered {
 		}
 	}
 	for pid, t := range since {
-		if t != 0 {
+		if t > max(s.Window.Start, 1) { // of the others nobody knows when they went on: looks may tell
 			out.add(s.Window, pid, recording.Interval{Start: t, End: s.Window.End})
 		}
 	}
