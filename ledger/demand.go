@@ -48,7 +48,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	looks := looksOf(s, r)
 	left := newRoom()
 	called := openCalls(s, r, standing, left)
-	still := stillness{pauses(s, r), stops(s, r)}
+	still := stillness{pauses(s, r), stops(s, r), throttled(s, r)}
 	var serve []demand
 	for _, v := range scene.Services(s, r, string(Serves)) {
 		if l.withhold(v) {

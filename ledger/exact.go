@@ -117,23 +117,22 @@ func reclaims(s *scene.Scene, r *recording.Recording) covered {
 }
 
 // throttled are for how much of each second the control group of a process had used up its quota.
-func throttled(s *scene.Scene, r *recording.Recording, pid int) map[int]float64 {
-	p, out := s.Process(pid), covered{}
-	if p == nil {
-		return nil
+func throttled(s *scene.Scene, r *recording.Recording) covered {
+	out := covered{}
+	for _, p := range s.Processes {
+		for _, series := range r.Select("snag_cgroup_cpu_throttled_seconds_total", "cgroup", p.Last().Cgroup) {
+			out.atLeast(s.Window, p.Subject.PID, series)
+		}
 	}
-	for _, series := range r.Select("snag_cgroup_cpu_throttled_seconds_total", "cgroup", p.Last().Cgroup) {
-		out.atLeast(s.Window, pid, series)
-	}
-	return out[pid]
+	return out
 }
 
 // correct lays the exact times beside what was found: looks do not see why a thread that
 // runs makes no progress, nor why one that is ready has no CPU.
 func (l looks) correct(s *scene.Scene, r *recording.Recording) {
-	memory := reclaims(s, r)
+	memory, quotas := reclaims(s, r), throttled(s, r)
 	for pid, seconds := range l {
-		quota, faulting := throttled(s, r, pid), readsBack(s, pid)
+		quota, faulting := quotas[pid], readsBack(s, pid)
 		for at, d := range seconds {
 			// Of the time in which a thread was ready and did not run, at most one at a moment.
 			if ready := d.busy[place{account: CPU}]; ready > 0 {

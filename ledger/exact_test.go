@@ -42,3 +42,24 @@ func TestAStopWithExactTimes(t *testing.T) {
 	c.Recording.Processes[0].State, c.Recording.Events = "T", c.Recording.Events[1:]
 	stopped(0.97)
 }
+
+// Nobody looked at its threads: that its control group may not run is known all the same, and for how long.
+func TestAQuotaThatNobodyLookedAt(t *testing.T) {
+	c, err := rectest.Parse([]byte(`A server whose control group has used up its quota for nine tenths of the time.
+-- manifest --
+{"seconds": 6}
+-- processes --
+{"t":"0..6","pid":60,"comm":"memcached","netns":1,"state":"S","threads":1,"cpu_seconds":"1+0.01x","cgroup":"/cache"}
+-- samples --
+snag_cgroup_cpu_throttled_seconds_total{cgroup="/cache"} 1+0.9x6
+-- turns --
+{"t":"0..5","netns":1,"role":"serve","local":"10.0.0.1:11211","remote":"10.0.0.7","pid":60,"comm":"memcached","n":100,"sum":4,"max":0.05,"wait_sum":3.9,"hist":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,100]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Build(scene.Build(c.Recording), c.Recording)
+	if share := l.Parties[0].Share(Quota); share < 0.85 || share > 0.95 {
+		t.Errorf("%.2f of its time is booked to the quota:\n%s", share, table(l))
+	}
+}
