@@ -2,8 +2,11 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"time"
 
 	"snag/internal/calls"
 	"snag/recording"
@@ -147,8 +150,24 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 		}
 	}
 	out.correct(s, r)
+	out.fill()
 	return out
 }
+
+// fill has a second in which no second of the probe's begins tell what the one before it found: it
+// covers that. The probe's are longer than a second, by what a look takes.
+func (l looks) fill() {
+	for _, seconds := range l {
+		for _, at := range slices.Sorted(maps.Keys(seconds)) {
+			if next := seconds[at+2]; seconds[at+1] == nil && next != nil && next.last.Sub(seconds[at].last) < covers {
+				seconds[at+1] = seconds[at]
+			}
+		}
+	}
+}
+
+// covers is more than a second of the probe's lasts.
+const covers = 1500 * time.Millisecond
 
 // eventLoops are the threads, by process, that do nearly all the work of it and wait for events of
 // many descriptors when they have none: others take no request from them, idle or not, be it a

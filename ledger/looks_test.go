@@ -51,11 +51,17 @@ func TestALoopThatNeverWaits(t *testing.T) {
 -- thread_states --
 {"t":5,"pid":60,"tid":60,"threads":1,"comm":"node","state":"R","fd":-1,"n":5,"looks":5}
 {"t":5.25,"pid":60,"tid":60,"threads":1,"comm":"node","state":"R","fd":-1,"n":15,"looks":15}
+{"t":6.98,"pid":60,"tid":60,"threads":1,"comm":"node","state":"R","fd":-1,"n":20,"looks":20}
+{"t":8.02,"pid":60,"tid":60,"threads":1,"comm":"node","state":"R","fd":-1,"n":20,"looks":20}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := looksOf(scene.Build(c.Recording), c.Recording)[60][5]
+	all := looksOf(scene.Build(c.Recording), c.Recording)[60]
+	if all[7] == nil || all[9] != nil {
+		t.Errorf("the second that began at 6.98 s covers the seventh, nothing the ninth: %+v", all)
+	}
+	d := all[5]
 	if work, cpu := d.at(Work), d.at(CPU); math.Abs(work-0.76) > 0.01 || math.Abs(cpu-0.24) > 0.01 || d.looks != 20 {
 		t.Errorf("%.2f at work and %.2f waiting for a CPU at %d looks, want 0.76, 0.24 and 20", work, cpu, d.looks)
 	}
