@@ -31,8 +31,13 @@ func (d demand) book(all looks, still stillness, called callsOf) {
 		s := d.seconds[at]
 		s = d.standsStill(at, s, Pause, still.paused)
 		s = d.standsStill(at, s, Stopped, still.stopped)
-		unread := min(s.unread, s.open)
 		now := d.threads(at, all)
+		if now == nil { // of others it is known whether they wanted a CPU
+			part := d.covered(at, still.throttled)
+			d.party.add(Entry{Account: Quota, Seconds: s.open * part})
+			s.open, s.unread = s.open*(1-part), s.unread*(1-part)
+		}
+		unread := min(s.unread, s.open)
 		if now != nil && d.covered(at, still.stopped) > 0 { // whose time is known
 			delete(now.busy, place{account: Stopped})
 		}
@@ -50,7 +55,7 @@ func (d demand) book(all looks, still stillness, called callsOf) {
 }
 
 // stillness is when processes did nothing at all, by exact times.
-type stillness struct{ paused, stopped covered }
+type stillness struct{ paused, stopped, throttled covered }
 
 // covered is the part of a second in which one of the party's processes stood still.
 func (d demand) covered(at int, by covered) (part float64) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -47,7 +48,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	looks := looksOf(s, r)
 	left := newRoom()
 	called := openCalls(s, r, standing, left)
-	still := stillness{pauses(s, r), stops(s, r)}
+	still := stillness{pauses(s, r), stops(s, r), throttled(s, r)}
 	var serve []demand
 	for _, v := range scene.Services(s, r, string(Serves)) {
 		if l.withhold(v) {
@@ -119,7 +120,7 @@ func (l *Ledger) withinItself(p *Party) {
 	}
 }
 
-func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing map[askedAt]float64, left *room) demand {
+func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing map[askedAt]since, left *room) demand {
 	role := Role(v.Rows[0].Role)
 	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), answers: map[int]uint64{}, open: map[int]float64{}}
 	if role == Calls {
@@ -146,18 +147,15 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 			p.waiting = row.Open
 		}
 	}
-	if n := standing[placeAsked(v.Rows[0])]; n > 0 {
+	before := standing[placeAsked(v.Rows[0])]
+	if n := before.whole; n > 0 {
 		p.Oldest = s.Window.End.Sub(s.Window.Start).Seconds()
 		p.waiting += uint64(n)
-		seconds := int(p.Oldest)
-		if !left.takes(seconds) {
-			seconds, n = 1, n*p.Oldest
-		}
-		for at := range seconds {
-			now := d.seconds[at]
-			now.open += n
-			d.seconds[at] = now
-		}
+		d.openFor(math.Floor(p.Oldest), n)
+	}
+	for _, seconds := range before.ended {
+		p.Oldest = max(p.Oldest, seconds)
+		d.openFor(seconds, 1)
 	}
 	length := s.Window.End.Sub(s.Window.Start).Seconds() * r.ShareOf("sockets.turns")
 	for at, now := range d.seconds {
@@ -180,6 +178,18 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 		p.Rate, p.Open = float64(p.Answered)/length, p.Demand/length
 	}
 	return d
+}
+
+// openFor books requests that were open from the start of the window on, for so many seconds.
+func (d demand) openFor(seconds, n float64) {
+	if !d.room.takes(int(seconds)) {
+		seconds, n = 1, n*seconds
+	}
+	for at := 0; float64(at) < seconds; at++ {
+		now := d.seconds[at]
+		now.open += n * min(1, seconds-float64(at))
+		d.seconds[at] = now
+	}
 }
 
 // spread books request-seconds that ended in a second to the seconds in which they were
@@ -220,7 +230,7 @@ type callsOf map[int]map[int]map[string]asked
 
 // openCalls are how many requests each process had open at others, with those that wait
 // until a connection is there.
-func openCalls(s *scene.Scene, r *recording.Recording, standing map[askedAt]float64, left *room) callsOf {
+func openCalls(s *scene.Scene, r *recording.Recording, standing map[askedAt]since, left *room) callsOf {
 	out := callsOf{}
 	type place struct {
 		remote string

@@ -76,10 +76,15 @@ func (c covered) atLeast(window recording.Interval, pid int, series recording.Se
 	}
 }
 
-// stops are when a process was stopped, by the signals that it got: from the one that stopped it to
-// SIGCONT, or to the window's end.
+// stops are when a process was stopped, by the signals that it got: from the one that stopped it, or
+// from the window's start where it was found stopped, to SIGCONT or to the window's end.
 func stops(s *scene.Scene, r *recording.Recording) covered {
 	since, out := map[int]recording.Time{}, covered{}
+	for _, p := range s.Processes {
+		if f := p.First(); f.State == "T" && f.T.Sub(s.Window.Start).Seconds() <= edge {
+			since[p.Subject.PID] = max(s.Window.Start, 1)
+		}
+	}
 	for _, e := range r.Events {
 		if e.Kind != recording.EventSignal {
 			continue
@@ -93,7 +98,7 @@ func stops(s *scene.Scene, r *recording.Recording) covered {
 		}
 	}
 	for pid, t := range since {
-		if t != 0 {
+		if t > max(s.Window.Start, 1) { // of the others nobody knows when they went on: looks may tell
 			out.add(s.Window, pid, recording.Interval{Start: t, End: s.Window.End})
 		}
 	}
@@ -112,23 +117,22 @@ func reclaims(s *scene.Scene, r *recording.Recording) covered {
 }
 
 // throttled are for how much of each second the control group of a process had used up its quota.
-func throttled(s *scene.Scene, r *recording.Recording, pid int) map[int]float64 {
-	p, out := s.Process(pid), covered{}
-	if p == nil {
-		return nil
+func throttled(s *scene.Scene, r *recording.Recording) covered {
+	out := covered{}
+	for _, p := range s.Processes {
+		for _, series := range r.Select("snag_cgroup_cpu_throttled_seconds_total", "cgroup", p.Last().Cgroup) {
+			out.atLeast(s.Window, p.Subject.PID, series)
+		}
 	}
-	for _, series := range r.Select("snag_cgroup_cpu_throttled_seconds_total", "cgroup", p.Last().Cgroup) {
-		out.atLeast(s.Window, pid, series)
-	}
-	return out[pid]
+	return out
 }
 
 // correct lays the exact times beside what was found: looks do not see why a thread that
 // runs makes no progress, nor why one that is ready has no CPU.
 func (l looks) correct(s *scene.Scene, r *recording.Recording) {
-	memory := reclaims(s, r)
+	memory, quotas := reclaims(s, r), throttled(s, r)
 	for pid, seconds := range l {
-		quota, faulting := throttled(s, r, pid), readsBack(s, pid)
+		quota, faulting := quotas[pid], readsBack(s, pid)
 		for at, d := range seconds {
 			// Of the time in which a thread was ready and did not run, at most one at a moment.
 			if ready := d.busy[place{account: CPU}]; ready > 0 {

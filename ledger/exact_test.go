@@ -27,11 +27,39 @@ func TestAStopWithExactTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := Build(scene.Build(c.Recording), c.Recording)
-	if len(l.Parties) != 1 {
-		t.Fatalf("%d parties", len(l.Parties))
+	stopped := func(least float64) {
+		t.Helper()
+		l := Build(scene.Build(c.Recording), c.Recording)
+		if len(l.Parties) != 1 {
+			t.Fatalf("%d parties", len(l.Parties))
+		}
+		if share := l.Parties[0].Share(Stopped); share < least {
+			t.Errorf("%.2f of its time is booked to the stop:\n%s", share, table(l))
+		}
 	}
-	if share := l.Parties[0].Share(Stopped); share < 0.97 {
-		t.Errorf("%.2f of its time is booked to the stop:\n%s", share, table(l))
+	stopped(0.97)
+	// It was stopped before the recording began, and only the signal that woke it was seen.
+	c.Recording.Processes[0].State, c.Recording.Events = "T", c.Recording.Events[1:]
+	stopped(0.97)
+}
+
+// Nobody looked at its threads: that its control group may not run is known all the same, and for how long.
+func TestAQuotaThatNobodyLookedAt(t *testing.T) {
+	c, err := rectest.Parse([]byte(`A server whose control group has used up its quota for nine tenths of the time.
+-- manifest --
+{"seconds": 6}
+-- processes --
+{"t":"0..6","pid":60,"comm":"memcached","netns":1,"state":"S","threads":1,"cpu_seconds":"1+0.01x","cgroup":"/cache"}
+-- samples --
+snag_cgroup_cpu_throttled_seconds_total{cgroup="/cache"} 1+0.9x6
+-- turns --
+{"t":"0..5","netns":1,"role":"serve","local":"10.0.0.1:11211","remote":"10.0.0.7","pid":60,"comm":"memcached","n":100,"sum":4,"max":0.05,"wait_sum":3.9,"hist":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,100]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Build(scene.Build(c.Recording), c.Recording)
+	if share := l.Parties[0].Share(Quota); share < 0.85 || share > 0.95 {
+		t.Errorf("%.2f of its time is booked to the quota:\n%s", share, table(l))
 	}
 }

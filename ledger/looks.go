@@ -2,8 +2,11 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"time"
 
 	"snag/internal/calls"
 	"snag/recording"
@@ -14,6 +17,7 @@ import (
 // at a moment, on average.
 type doing struct {
 	looks uint64
+	last  recording.Time // that some of them were booked at
 	// busy is by account and place; idle threads wait for anything, or for the next
 	// request.
 	busy map[place]float64
@@ -101,16 +105,21 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	}
 	out := looks{}
 	loop := eventLoops(r, ran)
+	for _, row := range r.ThreadStates { // the probe's second ends early when one more process is watched
+		if d := out.at(row.PID, number(s.Window, row.T)); row.T != d.last {
+			d.last = row.T
+			d.looks += row.Looks
+		}
+	}
 	for i, row := range r.ThreadStates {
 		if row.Looks == 0 {
 			continue
 		}
 		d := out.at(row.PID, number(s.Window, row.T))
-		d.looks = max(d.looks, row.Looks)
 		if !busy[[2]int{row.PID, row.TID}] || sorted[i].account == "" && loop[row.PID] != 0 && loop[row.PID] != row.TID {
 			continue
 		}
-		threads := float64(row.N) / float64(row.Looks)
+		threads := float64(row.N) / float64(d.looks)
 		switch p := sorted[i]; {
 		case p.account == "" && calls.Of(row.Call)&calls.Polls != 0:
 			d.loops += threads
@@ -141,8 +150,24 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 		}
 	}
 	out.correct(s, r)
+	out.fill()
 	return out
 }
+
+// fill has a second in which no second of the probe's begins tell what the one before it found: it
+// covers that. The probe's are longer than a second, by what a look takes.
+func (l looks) fill() {
+	for _, seconds := range l {
+		for _, at := range slices.Sorted(maps.Keys(seconds)) {
+			if next := seconds[at+2]; seconds[at+1] == nil && next != nil && next.last.Sub(seconds[at].last) < covers {
+				seconds[at+1] = seconds[at]
+			}
+		}
+	}
+}
+
+// covers is more than a second of the probe's lasts.
+const covers = 1500 * time.Millisecond
 
 // eventLoops are the threads, by process, that do nearly all the work of it and wait for events of
 // many descriptors when they have none: others take no request from them, idle or not, be it a
@@ -212,9 +237,9 @@ func servesNobody(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
 			if !answers[p.Subject.PID] {
 				continue
 			}
-			seen, ran := z.T.Sub(a.T), z.OnCPU-a.OnCPU
+			seen, ran, ready := z.T.Sub(a.T), z.OnCPU-a.OnCPU, z.RunDelay-a.RunDelay
 			waits := z.Voluntary - a.Voluntary
-			long := (seen.Seconds()-ran)/float64(waits+1) > longest[p.Subject.PID]
+			long := (seen.Seconds()-ran-ready)/float64(waits+1) > longest[p.Subject.PID]
 			if ran == 0 {
 				out[[2]int{z.PID, z.TID}] = long || 2*seen >= s.Window.End.Sub(s.Window.Start)
 			} else {

@@ -33,3 +33,36 @@ func TestALaterChildOfAFamily(t *testing.T) {
 		t.Errorf("%.2f at work and %.2f waiting for a CPU, want 0.25 and 0.75", work, cpu)
 	}
 }
+
+// An event loop that computes all the time hardly ever waits for work: it waits for a CPU, and that
+// makes it none that serves nobody. In the second in which one more process is watched the probe
+// begins a second of its own.
+func TestALoopThatNeverWaits(t *testing.T) {
+	c, err := rectest.Parse([]byte(`An event loop with more to do than it can.
+-- manifest --
+{"seconds": 10}
+-- processes --
+{"t":"0..10","pid":60,"comm":"node","state":"R","threads":2,"cpu_seconds":"1+0.75x"}
+-- threads --
+{"t":"0..10","pid":60,"tid":60,"comm":"node","state":"R","fd":-1,"on_cpu_seconds":"1+0.75x","run_delay_seconds":"3+0.24x","voluntary_switches":"1+1x"}
+{"t":"0..10","pid":60,"tid":61,"comm":"node","state":"S","fd":-1,"on_cpu_seconds":"1+0.005x","voluntary_switches":"1+20x"}
+-- turns --
+{"t":"0..9","netns":1,"role":"serve","local":"10.0.0.1:3000","remote":"10.0.0.7","pid":60,"comm":"node","n":45,"sum":9,"max":0.21,"hist":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,45]}
+-- thread_states --
+{"t":5,"pid":60,"tid":60,"threads":1,"comm":"node","state":"R","fd":-1,"n":5,"looks":5}
+{"t":5.25,"pid":60,"tid":60,"threads":1,"comm":"node","state":"R","fd":-1,"n":15,"looks":15}
+{"t":6.98,"pid":60,"tid":60,"threads":1,"comm":"node","state":"R","fd":-1,"n":20,"looks":20}
+{"t":8.02,"pid":60,"tid":60,"threads":1,"comm":"node","state":"R","fd":-1,"n":20,"looks":20}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := looksOf(scene.Build(c.Recording), c.Recording)[60]
+	if all[7] == nil || all[9] != nil {
+		t.Errorf("the second that began at 6.98 s covers the seventh, nothing the ninth: %+v", all)
+	}
+	d := all[5]
+	if work, cpu := d.at(Work), d.at(CPU); math.Abs(work-0.76) > 0.01 || math.Abs(cpu-0.24) > 0.01 || d.looks != 20 {
+		t.Errorf("%.2f at work and %.2f waiting for a CPU at %d looks, want 0.76, 0.24 and 20", work, cpu, d.looks)
+	}
+}

@@ -15,20 +15,39 @@ type askedAt struct {
 // edge is how near the ends of the window a socket must have been seen, s.
 const edge = 1.5
 
-// sinceBefore are the requests that were asked before the recording began and have no answer at
-// its end, of which no probe sees anything: their connections are silent all along, and the
-// last that was said on them was the question (tcp_info's last_data_sent and last_data_recv).
-// The recording comes back with a row among its turns for each place.
-func sinceBefore(s *scene.Scene, r *recording.Recording) (map[askedAt]float64, *recording.Recording) {
-	open, answers := map[askedAt]float64{}, map[askedAt]bool{}
-	var unsure []recording.Turns
+// since are the requests of a place that were asked before the recording began: how many had no
+// answer at its end, and for how long others were open in it, s.
+type since struct {
+	whole float64
+	ended []float64
+}
+
+// sinceBefore are the requests that were asked before the recording began, of which no probe sees
+// anything: their connections are silent until its end, and the last that was said on them was the
+// question (tcp_info's last_data_sent and last_data_recv). What was lost and is sent again says
+// nothing new; who asked that may give up before the recording ends. The recording comes back with
+// a row among its turns for each place.
+func sinceBefore(s *scene.Scene, r *recording.Recording) (map[askedAt]since, *recording.Recording) {
+	open, answers := map[askedAt]since{}, map[askedAt]bool{}
+	type request struct {
+		row  recording.Turns
+		ends float64
+	}
+	var unsure []request
 	all := *r
 	all.Turns = all.Turns[:len(all.Turns):len(all.Turns)]
-	add := func(row recording.Turns) {
-		at := placeAsked(row)
-		if open[at]++; open[at] == 1 {
-			all.Turns = append(all.Turns, row)
+	add := func(q request) {
+		at := placeAsked(q.row)
+		o, known := open[at]
+		if !known {
+			all.Turns = append(all.Turns, q.row)
 		}
+		if q.ends > 0 {
+			o.ended = append(o.ended, q.ends)
+		} else {
+			o.whole++
+		}
+		open[at] = o
 	}
 	for _, k := range s.Sockets {
 		f := k.First()
@@ -43,20 +62,43 @@ func sinceBefore(s *scene.Scene, r *recording.Recording) (map[askedAt]float64, *
 		if f.TCP.BytesSent > 0 && f.TCP.BytesReceived > 0 {
 			answers[placeAsked(row)] = true
 		}
+		q := request{row: row}
+		if !silent(k, s.Window) {
+			if q.ends = lostFor(k, s.Window); q.ends == 0 {
+				continue
+			}
+		}
 		switch _, answered, ok := f.TCP.Asked(k.Listener != nil); {
-		case !ok || !silent(k, s.Window):
+		case !ok:
 		case !answered:
-			unsure = append(unsure, row)
+			unsure = append(unsure, q)
 		default:
-			add(row)
+			add(q)
 		}
 	}
-	for _, row := range unsure { // a place that answers nobody is sent logs, or a stream
-		if answers[placeAsked(row)] {
-			add(row)
+	for _, q := range unsure { // a place that answers nobody is sent logs, or a stream
+		if answers[placeAsked(q.row)] {
+			add(q)
 		}
 	}
 	return open, &all
+}
+
+// lostFor is how long a question was sent again and again from the start of the window on, s; 0
+// where nothing was lost.
+func lostFor(k *scene.Socket, window recording.Interval) (seconds float64) {
+	a := k.First()
+	if k.Listener != nil || a.T.Sub(window.Start).Seconds() > edge {
+		return 0
+	}
+	asked := a.TCP.BytesSent - a.TCP.BytesRetrans
+	for _, row := range k.Rows {
+		if row.TCP == nil || row.State != a.State || !resends(row) || row.TCP.BytesSent-row.TCP.BytesRetrans != asked || row.TCP.BytesReceived != a.TCP.BytesReceived {
+			break
+		}
+		seconds = row.T.Sub(window.Start).Seconds()
+	}
+	return seconds
 }
 
 func placeAsked(row recording.Turns) askedAt {

@@ -117,7 +117,7 @@ func (c asking) run(ctx context.Context) {
 		if c.open {
 			due = next
 		}
-		id := c.log.Begin(due)
+		id := c.log.BeginDue(due)
 		deadline := due.Add(c.timeout)
 		var err error
 		if conn == nil {

@@ -6,7 +6,9 @@
 // nanoseconds:
 //
 //	r START LENGTH OUTCOME   a request: ok, failed (answered with an error), lost (no
-//	                         answer before the client gave up), open (no answer yet)
+//	                         answer before the client gave up), open (no answer yet);
+//	                         a fifth field is for how long it was due before the client
+//	                         had a connection to ask on, where that is part of its LENGTH
 //	s TIME N                 N datagrams were sent since the line before
 //	d TIME N                 N datagrams arrived since the line before
 //	f TIME N                 N bytes or frames of a stream arrived since the line before
@@ -45,10 +47,16 @@ type Writer struct {
 	mu      sync.Mutex
 	out     *bufio.Writer
 	file    io.Closer
-	open    map[int64]time.Time
+	open    map[int64]request
 	counted map[byte]int
 	stop    chan struct{}
 	last    int64
+}
+
+// request that has no answer yet.
+type request struct {
+	at   time.Time
+	late time.Duration // that it was begun after that
 }
 
 // Create makes the log; "" gives a nil Writer.
@@ -60,7 +68,7 @@ func Create(path string) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the client's log: %w", err)
 	}
-	w := &Writer{out: bufio.NewWriterSize(f, 64<<10), file: f, open: map[int64]time.Time{}, counted: map[byte]int{}, stop: make(chan struct{})}
+	w := &Writer{out: bufio.NewWriterSize(f, 64<<10), file: f, open: map[int64]request{}, counted: map[byte]int{}, stop: make(chan struct{})}
 	go w.flushing()
 	return w, nil
 }
@@ -76,7 +84,20 @@ func (w *Writer) Begin(at time.Time) (id int64) {
 	defer w.mu.Unlock()
 	id = max(at.UnixNano(), w.last+1) // two requests never share a START
 	w.last = id
-	w.open[id] = at
+	w.open[id] = request{at: at}
+	return id
+}
+
+// BeginDue is Begin for a request that was due at that time, for which the client has a connection
+// only now.
+func (w *Writer) BeginDue(at time.Time) (id int64) {
+	if w == nil {
+		return 0
+	}
+	id = w.Begin(at)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open[id] = request{at, max(0, time.Since(at))}
 	return id
 }
 
@@ -90,12 +111,20 @@ func (w *Writer) EndAt(id int64, when time.Time, o Outcome) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	at, ok := w.open[id]
+	q, ok := w.open[id]
 	if !ok {
 		return
 	}
 	delete(w.open, id)
-	fmt.Fprintf(w.out, "r %d %d %s\n", id, when.Sub(at).Nanoseconds(), o)
+	q.write(w.out, id, when, o)
+}
+
+func (q request) write(to io.Writer, id int64, when time.Time, o Outcome) {
+	fmt.Fprintf(to, "r %d %d %s", id, when.Sub(q.at).Nanoseconds(), o)
+	if q.late > 0 {
+		fmt.Fprintf(to, " %d", q.late.Nanoseconds())
+	}
+	fmt.Fprintln(to)
 }
 
 // Sent counts datagrams at the sender.
@@ -139,9 +168,9 @@ func (w *Writer) flush() {
 			w.counted[kind] = 0
 		}
 	}
-	for id, at := range w.open {
-		if age := now.Sub(at); age > 2*flushes {
-			fmt.Fprintf(w.out, "r %d %d %s\n", id, age.Nanoseconds(), Open)
+	for id, q := range w.open {
+		if now.Sub(q.at) > 2*flushes {
+			q.write(w.out, id, now, Open)
 		}
 	}
 	_ = w.out.Flush() // a log that can't be written shows as one that is too short

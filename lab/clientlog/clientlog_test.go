@@ -14,7 +14,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Now().Add(-time.Second)
-	done, same, open := w.Begin(at), w.Begin(at), w.Begin(at)
+	done, same, open := w.Begin(at), w.BeginDue(at), w.Begin(at)
 	w.End(done, OK)
 	w.End(same, Failed)
 	w.End(same, OK) // it has ended
@@ -35,6 +35,9 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		if r.Length < time.Second || r.Length > time.Minute {
 			t.Errorf("a request that was due a second ago took %v", r.Length)
 		}
+	}
+	if l.Requests[0].Late != 0 || l.Requests[1].Late < time.Second || l.Requests[1].Late > l.Requests[1].Length {
+		t.Errorf("without a connection for %v and %v", l.Requests[0].Late, l.Requests[1].Late)
 	}
 	if len(l.Sent) != 1 || l.Sent[0].N != 3 || l.Arrived[0].N != 2 || l.Delivered[0].N != 1000 {
 		t.Errorf("counts %+v", l)

@@ -16,6 +16,7 @@ type Request struct {
 	Start   time.Time
 	Length  time.Duration
 	Outcome Outcome
+	Late    time.Duration // of the length: until the client had a connection for it
 }
 
 // Count is a number of datagrams, or of pieces of a stream, at a time.
@@ -89,8 +90,14 @@ func (l *Log) take(f []string, requests map[int64]Request) error {
 		l.Arrived = append(l.Arrived, c)
 	case f[0] == "f":
 		l.Delivered = append(l.Delivered, c)
-	case f[0] == "r" && len(f) == 4 && slices.Contains([]Outcome{OK, Failed, Lost, Open}, Outcome(f[3])):
-		requests[at] = Request{time.Unix(0, at), time.Duration(n), Outcome(f[3])}
+	case f[0] == "r" && len(f) >= 4 && len(f) <= 5 && slices.Contains([]Outcome{OK, Failed, Lost, Open}, Outcome(f[3])):
+		late := int64(0)
+		if len(f) == 5 {
+			if late, err = strconv.ParseInt(f[4], 10, 64); err != nil {
+				return err
+			}
+		}
+		requests[at] = Request{time.Unix(0, at), time.Duration(n), Outcome(f[3]), time.Duration(late)}
 	default:
 		return fmt.Errorf("is no line of a client's log")
 	}

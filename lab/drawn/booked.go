@@ -52,34 +52,67 @@ func bookedOf(t Truth, healthy, faulty referee.Figures, a lab.Answer) *Booked {
 	if t.Lasting != Throughout || before <= 0 || after <= 0 || min(healthy.Requests, faulty.Requests) < fewRequests {
 		return nil
 	}
-	role := "serve"
-	switch {
-	case slices.Contains(onTheWay, t.Account):
-		role = "call"
-	case !slices.Contains(inLedger, t.Account):
+	way := slices.Contains(onTheWay, t.Account)
+	if !way && !slices.Contains(inLedger, t.Account) {
 		return nil
 	}
 	b := &Booked{Injected: 1 - before/after}
 	if b.Injected < leastInjected {
 		return nil
 	}
-	var most *lab.AnswerRequests
-	for i, p := range a.Requests {
-		if p.Role == role && (most == nil || p.Held > most.Held) {
-			most = &a.Requests[i]
-		}
-	}
-	if most != nil {
-		b.Found = min(1, bookedTo(t.Account, *most, a.Requests, 4))
-	}
+	b.Found = min(1, foundIn(t.Account, way, a.Requests))
 	return b
 }
 
+// foundIn is the share of the clients' time that is booked to an account: the clients' mean is
+// compared, so all of their time counts, the way to the service too. What only who calls can see
+// is looked for among all who call; all else at the service that the clients ask. It is none that
+// another service asks, and not the draw's neighbour, whose clients' figures nobody takes.
+func foundIn(account string, way bool, all []lab.AnswerRequests) float64 {
+	var asked []string // addresses that services ask
+	for _, p := range all {
+		for _, b := range p.Accounts {
+			if p.Role == "serve" && b.Account == "call" && b.Where != "" {
+				asked = append(asked, b.Where)
+			}
+		}
+	}
+	role := "serve"
+	if way {
+		role = "call"
+	}
+	most := mostHeld(all, func(p lab.AnswerRequests) bool {
+		behind := slices.ContainsFunc(asked, func(where string) bool { return strings.HasSuffix(where, portOf(p.Ref.Local)) })
+		return p.Role == role && portOf(p.Ref.Local) != neighbourAt && (way || !behind)
+	})
+	if most == nil {
+		return 0
+	}
+	share := bookedTo(account, *most, all, 4)
+	caller := mostHeld(all, func(p lab.AnswerRequests) bool { return p.Role == "call" && p.Ref.Local == most.Ref.Local })
+	if way || caller == nil || caller.Seconds == 0 {
+		return share
+	}
+	return share * min(1, most.Seconds/caller.Seconds)
+}
+
+// mostHeld is the party of some that waits most for nothing, or where nothing is held up has most
+// open requests.
+func mostHeld(all []lab.AnswerRequests, of func(lab.AnswerRequests) bool) (most *lab.AnswerRequests) {
+	for i, p := range all {
+		if of(p) && (most == nil || p.Held > most.Held) {
+			most = &all[i] // the answer has those with most open requests first
+		}
+	}
+	return most
+}
+
 // typical is the mean of the requests' lengths, or of runs that were kept before it was (2026-11-24)
-// half of them.
+// half of them. While a request waits for one of the client's own connections it is sent to nobody,
+// and no ledger can book it: that time does not count, from 2026-11-28 on, when clients began to note it.
 func typical(f referee.Figures) float64 {
 	if f.Mean > 0 {
-		return f.Mean
+		return f.Mean - f.Late
 	}
 	return f.P50
 }

@@ -35,6 +35,20 @@ func TestWhatAFaultTookIsBooked(t *testing.T) {
 			t.Errorf("%s: %+v, want %v of 0.75", account, got, found)
 		}
 	}
+	// What the fault makes of the clients' mean is a share of it: so is what is found. The
+	// clients ask the proxy; the neighbour has more requests, and the application is asked by it.
+	const far = `{"requests": [
+		{"role": "serve", "subject_ref": {"local": "127.0.0.1:7783"}, "seconds": 500, "accounts": [{"account": "call", "where": "10.0.0.9:99", "seconds": 500}]},
+		{"role": "serve", "subject_ref": {"local": "0.0.0.0:8080"}, "seconds": 200, "accounts": [{"account": "parked", "seconds": 200}]},
+		{"role": "call", "subject_ref": {"local": "0.0.0.0:80"}, "seconds": 100, "accounts": [{"account": "path", "seconds": 60}, {"account": "call", "seconds": 40}]},
+		{"role": "serve", "subject_ref": {"local": "0.0.0.0:80"}, "seconds": 40, "accounts": [{"account": "call", "where": "10.0.0.2:8080", "seconds": 40}]}]}`
+	a = lab.Answer{}
+	if err := json.Unmarshal([]byte(far), &a); err != nil {
+		t.Fatal(err)
+	}
+	if got := bookedOf(Truth{Account: "call", Lasting: Throughout}, healthy, faulty, a); got == nil || math.Abs(got.Found-0.4) > 0.001 {
+		t.Errorf("a service far away: %+v, want 0.4", got)
+	}
 	for name, got := range map[string]*Booked{
 		"the ledger has no such account": bookedOf(Truth{Account: "errors", Lasting: Throughout}, healthy, faulty, a),
 		"it came and went":               bookedOf(Truth{Account: "sleep", Lasting: Episodes}, healthy, faulty, a),

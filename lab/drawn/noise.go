@@ -20,12 +20,15 @@ func noise(b *Bench) {
 	}
 }
 
+// neighbourAt is the port of the neighbour.
+const neighbourAt = ":7783"
+
 // neighbour is a service of others with clients of its own, whose figures nobody asks for.
 func neighbour(b *Bench) {
 	ns := b.Netns("neighbour")
-	server := b.Actor(ns, "mail-filter", "rr-server", []string{"--listen", "127.0.0.1:7783", "--wait", b.Duration("neighbour's answers take", time.Millisecond, 50*time.Millisecond).String()})
+	server := b.Actor(ns, "mail-filter", "rr-server", []string{"--listen", "127.0.0.1" + neighbourAt, "--wait", b.Duration("neighbour's answers take", time.Millisecond, 50*time.Millisecond).String()})
 	b.AwaitPrinted(server, "ready")
 	conns := b.Int("neighbour's clients", 1, 16)
-	client := b.Actor(ns, "mail-router", "rr-client", []string{"--to", "127.0.0.1:7783", "--conns", fmt.Sprint(conns), "--every", b.Duration("neighbour's clients ask every", 50*time.Millisecond, time.Second).String()}, lab.MayEnd())
+	client := b.Actor(ns, "mail-router", "rr-client", []string{"--to", "127.0.0.1" + neighbourAt, "--conns", fmt.Sprint(conns), "--every", b.Duration("neighbour's clients ask every", 50*time.Millisecond, time.Second).String()}, lab.MayEnd())
 	b.AwaitPrinted(client, "ready")
 }

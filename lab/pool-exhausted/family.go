@@ -15,14 +15,16 @@ import (
 var Family = drawn.Family{
 	Name: "pool-exhausted", Kind: drawn.Inside, Origin: drawn.Lab, Needs: anyserver.Needs,
 	Faults: []drawn.Fault{
-		fault("small-pool"), fault("kept-connections"), fault("slower-database", "slow-dependency"),
+		fault("small-pool", "in line"), fault("kept-connections", "in line"),
+		// Its answer takes longer, for those in line before it too: all of it is waiting for that call.
+		fault("slower-database", "call", "slow-dependency"),
 	},
 	Build: buildFamily,
 }
 
-func fault(name string, or ...string) drawn.Fault {
+func fault(name, account string, or ...string) drawn.Fault {
 	return drawn.Fault{
-		Name: name, Suspects: append(or, "pool-exhausted"), Account: "in line",
+		Name: name, Suspects: append(or, "pool-exhausted"), Account: account,
 		Subject: `stock-db|:5432|database\.sock|` + anyserver.Subject("shop-server", ":8080"),
 		Also:    []string{"worker-queue"}, // its workers all wait for the pool
 	}

@@ -15,6 +15,7 @@ type Figures struct {
 	Requests int     `json:"requests,omitempty"` // that began in it, or were open when it began
 	Rate     float64 `json:"rate,omitempty"`     // of them, per second
 	Mean     float64 `json:"mean_seconds,omitempty"`
+	Late     float64 `json:"late_seconds,omitempty"` // of the mean: until the client had a connection to ask on
 	P50      float64 `json:"p50_seconds,omitempty"`
 	P99      float64 `json:"p99_seconds,omitempty"`
 	// Failed and Lost are shares of the requests: answered with an error, never answered.
@@ -53,6 +54,7 @@ func Measure(logs []clientlog.Log, w Window) Figures {
 				continue
 			}
 			lengths = append(lengths, r.Length.Seconds())
+			f.Late += min(r.Late, r.Length).Seconds()
 			switch r.Outcome {
 			case clientlog.Failed:
 				failed++
@@ -70,7 +72,7 @@ func Measure(logs []clientlog.Log, w Window) Figures {
 	slices.Sort(lengths)
 	f.Requests = len(lengths)
 	if n := float64(f.Requests); n > 0 {
-		f.Rate = n / w.seconds()
+		f.Rate, f.Late = n/w.seconds(), f.Late/n
 		for _, l := range lengths {
 			f.Mean += l / n
 		}

@@ -43,6 +43,7 @@ type running struct {
 	since   recording.Time // when the looks of the present second began
 	begun   recording.Time
 	looks   uint64
+	asked   int  // how many were watched then
 	anybody bool // was watched at some time
 	seconds int
 	late    time.Duration
@@ -96,7 +97,13 @@ func (r *running) run(ctx context.Context) {
 
 // look finds each thread of the watched processes in some state.
 func (r *running) look() error {
-	if r.looks == 0 { // who is watched is asked once a second: it costs a read of /proc for each
+	if n := len(r.env.Watch.PIDs()); n > r.asked { // one more is looked at at once: it has a second of its own
+		r.asked = n
+		if err := r.second(); err != nil {
+			return err
+		}
+	}
+	if r.looks == 0 { // else who is watched is asked once a second: it costs a read of /proc for each
 		if err := r.k.watch(r.env.Proc, r.env.Watch.PIDs()); err != nil {
 			return err
 		}

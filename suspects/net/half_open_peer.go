@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"snag/internal/units"
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
@@ -40,7 +41,8 @@ var halfOpenPeer = &suspect.Suspect{
 		"trap: an idle connection without keepalive may be dead as well: nothing tells until somebody sends",
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
-	LeadsTo: []suspect.Lead{{To: "error-answers", Lag: 10 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.ConnectionErrors, Lag: 30 * time.Second}, {To: scene.StreamFreeze, Lag: 30 * time.Second}, {To: scene.RequestLatency, Lag: 30 * time.Second}, {To: "slow-consumer", Lag: 30 * time.Second}},
+	Claims:  []ledger.Account{ledger.Loss},
+	LeadsTo: []suspect.Lead{{To: "packet-loss", Lag: 10 * time.Second}, {To: "error-answers", Lag: 10 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.ConnectionErrors, Lag: 30 * time.Second}, {To: scene.StreamFreeze, Lag: 30 * time.Second}, {To: scene.RequestLatency, Lag: 30 * time.Second}, {To: "slow-consumer", Lag: 30 * time.Second}},
 	Remedy: suspect.Remedy{
 		Now:         "ss -K 'dst PEER src LOCAL'",
 		Permanently: "net.ipv4.tcp_retries2 = 8 in /etc/sysctl.d, for all programs.",
