@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"snag/internal/units"
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
@@ -26,19 +27,15 @@ type poolWaits struct {
 // waitRows finds the waits of each process: a trace has some of hundreds.
 type waitRows struct {
 	of         map[int][]int // rows of Recording.OffCPU, by process
-	conditions map[futexOf]bool
-}
-
-type futexOf struct {
-	pid     int
-	address uint64
+	conditions map[ledger.Word]bool
+	sleeps     map[ledger.Word]bool
 }
 
 func waitRowsOf(r *recording.Recording) waitRows {
-	w := waitRows{map[int][]int{}, map[futexOf]bool{}}
+	w := waitRows{map[int][]int{}, map[ledger.Word]bool{}, ledger.SleepWords(r)}
 	for i := range r.LockWaits {
 		if row := &r.LockWaits[i]; row.Kind == "condition" {
-			w.conditions[futexOf{row.PID, row.Address}] = true
+			w.conditions[ledger.Word{PID: row.PID, Address: row.Address}] = true
 		}
 	}
 	for i := range r.OffCPU { // large rows: none is copied
@@ -74,17 +71,22 @@ func poolWaitsOf(all *pool, r *recording.Recording, waits waitRows) *poolWaits {
 		if row.FD != nil {
 			k = measure.SocketOn(p, *row.FD)
 		}
-		idle := all.idleIn(row.Call) || row.Reason == recording.WaitPoll && !waitsOnFew[row.Call] || waits.conditions[futexOf{row.PID, row.Futex}] || k != nil && k.TakesRequests()
+		call, word := row.Call, ledger.Word{PID: row.PID, Address: row.Futex}
+		sleeps := waits.sleeps[word]
+		if sleeps {
+			call = threadSleep
+		}
+		idle := !sleeps && (all.idleIn(row.Call) || row.Reason == recording.WaitPoll && !waitsOnFew[row.Call] || waits.conditions[word] || k != nil && k.TakesRequests())
 		if idle {
 			free[row.TID] += row.Sum
 			continue
 		}
 		busy[row.TID] += row.Sum
-		calls[row.Call] += row.Sum
-		if stacks[row.Call] == nil {
-			stacks[row.Call] = map[int]float64{}
+		calls[call] += row.Sum
+		if stacks[call] == nil {
+			stacks[call] = map[int]float64{}
 		}
-		stacks[row.Call][row.Stack] += row.Sum
+		stacks[call][row.Stack] += row.Sum
 	}
 	if len(busy) == 0 {
 		return nil
@@ -98,6 +100,9 @@ func poolWaitsOf(all *pool, r *recording.Recording, waits waitRows) *poolWaits {
 	out.function = measure.OwnFunctions(r, heaviest(stacks[out.call]))
 	return out
 }
+
+// threadSleep is a JVM's wait for a time to pass: /proc shows the call of a thread that waits for work.
+const threadSleep = "Thread.sleep (futex)"
 
 // heaviest is the stack with a name that most of the time was in; 0 none.
 func heaviest(by map[int]float64) int {

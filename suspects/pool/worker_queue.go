@@ -160,6 +160,9 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 		f.Evidence = append(f.Evidence, waits.evidence())
 		if !looked {
 			e = waits.evidence()
+		}
+		if !looked || waits.call == threadSleep {
+			w.threads = waits.threads
 			f.Text = fmt.Sprintf("requests wait for its %s, which sleep in %s", units.Plural(waits.threads, w.noun), waits.call)
 		}
 		if waits.function != "" {
