@@ -30,7 +30,7 @@ const (
 func answersThatFail(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, v := range ErrorAnswers(s, r) {
-		if sym, ok := v.failing(s, r); ok {
+		if sym, ok := v.Failing(s, r); ok {
 			out = append(out, sym)
 		}
 	}
@@ -82,7 +82,7 @@ func askersOf(s *Scene, r *recording.Recording) *askers {
 func (a *askers) kept(v *Service) bool {
 	asked, others := 0.0, 0.0
 	for _, row := range a.of[IDOf(v.Subject)] {
-		if asked += float64(row.N); (a.answered[row.PID] == 0 || a.failed[row.PID] > 0) && v.failedAt(row.T) {
+		if asked += float64(row.N); (a.answered[row.PID] == 0 || a.failed[row.PID] > 0) && v.BadAt(row.T) > 0 {
 			others += float64(row.N)
 		}
 	}
@@ -90,12 +90,15 @@ func (a *askers) kept(v *Service) bool {
 	return asked >= seenAsking*of && others < failedAnswers
 }
 
-// failedAt tells whether a service gave errors in the second that begins at a time, to within
-// half of one: each namespace's rows have their own.
-func (v *Service) failedAt(at recording.Time) bool {
-	return slices.ContainsFunc(v.Rows, func(row recording.Turns) bool {
-		return row.Failed > 0 && max(row.T.Sub(at), at.Sub(row.T)) < time.Second/2
-	})
+// BadAt is how many of a service's answers were errors, or never came, in the second of a time, to
+// within half of one: each namespace's rows have their own.
+func (v *Service) BadAt(at recording.Time) (bad float64) {
+	for _, row := range v.Rows {
+		if max(row.T.Sub(at), at.Sub(row.T)) < time.Second/2 {
+			bad += float64(row.Failed + row.Cut)
+		}
+	}
+	return bad
 }
 
 // seenAsking is the share of a service's answers from which all who ask it were seen.
@@ -148,7 +151,8 @@ func (v *Service) unanswered(failed, of float64, as string) (float64, float64, s
 	return failed + open, max(of, failed) + open, as
 }
 
-func (v *Service) failing(s *Scene, r *recording.Recording) (Symptom, bool) {
+// Failing are a service's errors as a symptom; false where so few may be meant.
+func (v *Service) Failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	failed, of, as := v.Failed()
 	floor, what := failedOfStore, "answers"
 	if _, _, tls := recording.IsTLSAlert(as); tls || refusesSession(as) {
@@ -167,9 +171,6 @@ func (v *Service) failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 			floor = passedOn
 		}
 	}
-	if failed < floor*of {
-		return Symptom{}, false
-	}
 	var active []recording.Interval
 	for _, row := range v.Rows {
 		if row.Failed > 0 || row.Proto == "udp" && row.Oldest >= stillOpen {
@@ -179,7 +180,7 @@ func (v *Service) failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	return onset(Symptom{
 		Name: FailedAnswers, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: failed, Unit: "answers", Share: failed / of,
 		Text: fmt.Sprintf("%s of %s %s were errors: %s", units.Count(failed), units.Count(of), what, as),
-	}, s), true
+	}, s), failed >= floor*of
 }
 
 // refusesSession tells of an error with which a server refuses a client as a whole: too many

@@ -27,23 +27,30 @@ func cutRequests(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, role := range []string{"call", "serve"} {
 		for _, v := range Services(s, r, role) {
-			cut, of, by := v.Cut()
-			if cut < failedFloor || cut < failedOfAll*of {
-				continue
+			if sym, ok := v.CutShort(s); ok {
+				out = append(out, sym)
 			}
-			var active []recording.Interval
-			for _, row := range v.Rows {
-				if row.Cut > 0 {
-					active = append(active, second(row.T))
-				}
-			}
-			out = append(out, onset(Symptom{
-				Name: ConnectionErrors, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: cut, Unit: "requests", Share: cut / of,
-				Text: fmt.Sprintf("%s of %s requests got no answer: %s ended their connection", units.Count(cut), units.Count(of), by),
-			}, s))
 		}
 	}
 	return out
+}
+
+// CutShort are a service's cut requests as a symptom; false where they are few.
+func (v *Service) CutShort(s *Scene) (Symptom, bool) {
+	cut, of, by := v.Cut()
+	if cut < failedFloor || cut < failedOfAll*of {
+		return Symptom{}, false
+	}
+	var active []recording.Interval
+	for _, row := range v.Rows {
+		if row.Cut > 0 {
+			active = append(active, second(row.T))
+		}
+	}
+	return onset(Symptom{
+		Name: ConnectionErrors, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: cut, Unit: "requests", Share: cut / of,
+		Text: fmt.Sprintf("%s of %s requests got no answer: %s ended their connection", units.Count(cut), units.Count(of), by),
+	}, s), true
 }
 
 // CutsMeasured tells whether it is known which requests were open when their connection

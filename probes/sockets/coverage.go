@@ -106,7 +106,7 @@ func (r *running) fillErrors(c *recording.Coverage) {
 		partial(c, "errors that send and receive return are not seen, only those that the kernel puts on sockets: "+l.Why, l.Cure)
 		return
 	}
-	c.Why = "what other calls return was not looked at, as no process was seen near its limit of descriptors or of ports, or with connects that fail, no UNIX socket near its backlog, no file system full, and no answer was an error"
+	c.Why = "what other calls return was not looked at, as no process was seen near its limit of descriptors or of ports, or with connects that fail, no UNIX socket near its backlog, no file system full, and no answer was an error or missing"
 	if r.exits.seconds > 0 {
 		c.Why = fmt.Sprintf("what other calls return was looked at for %.0f s: of %d processes near a limit what wants a descriptor or a port, and of all processes calls on files, and what connect says of a full backlog", r.exits.seconds, len(r.exits.pids))
 	}

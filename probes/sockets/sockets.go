@@ -56,7 +56,7 @@ type running struct {
 	closed   uint64        // socket-closed events left out
 	exits    exits
 	served   map[listenKey]bool // UNIX listeners whose servers were asked in the last second
-	troubled bool               // a service answered with errors in the last second
+	troubled bool               // a service answered with errors in the last second, or ended connections without an answer
 	denied   []int              // processes whose connects failed in it
 	missed   missedHTTP2
 	// resolvers are the processes whose resolv.conf was read.

@@ -29,7 +29,7 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 				missed = row.Remote
 			}
 		}
-		r.troubled = r.troubled || row.Role == "serve" && row.Failed > 0
+		r.troubled = r.troubled || row.Role == "serve" && row.Failed > 0 || row.Cut > 0
 		if k.Flow.Family == unixFamily && row.Role == "serve" {
 			r.served[listenKey{row.Netns, row.Local}] = true
 		}

@@ -27,7 +27,7 @@ var cpuSaturated = &suspect.Suspect{
 		{Measure: "sockets.turns", Why: "what of a request's time was waiting for a CPU"},
 	},
 	For: []string{
-		"strong: the CPUs were idle for less than a tenth of the window (healthy: more than a fifth)",
+		"strong: the CPUs were idle for less than a tenth of the window (healthy: more than a fifth), or of three seconds and more in which a service that is late did three quarters of its waiting",
 		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run",
 		"decisive: the hypervisor took a quarter of the CPU time that this machine asked for, or did so in three seconds and more (steal; healthy under 2 %)",
 		"weak: CPU pressure, and a service that is late",
@@ -61,14 +61,16 @@ func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []
 		out = append(out, *f)
 	}
 	var late []cpuWait
-	used := rivals(s, r)
+	used, busy := rivals(s, r), all
 	for _, w := range cpuWaits(s, r) {
 		if w.late() && (all.Idle+givenTo(used, w.process))/all.Total < measure.BusyIdle {
 			late = append(late, w)
 		}
 	}
 	if all.IdleShare() >= measure.BusyIdle {
-		return out
+		if late = nil; !fullForAWhile(s, r, used, &busy, &late) {
+			return out
+		}
 	}
 	if _, ok := r.Measured("threads.sched"); !ok {
 		return append(out, unfollowed(all))
@@ -76,7 +78,23 @@ func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []
 	if len(late) == 0 {
 		return out
 	}
-	return append(out, saturated(s, r, l, all, late))
+	return append(out, saturated(s, r, l, all, busy, late))
+}
+
+// fullForAWhile finds who waited while all CPUs were busy, for a part of the window.
+func fullForAWhile(s *scene.Scene, r *recording.Recording, used []rival, busy *measure.CPUTime, late *[]cpuWait) bool {
+	full, ok := measure.FullCPUs(r)
+	if !ok {
+		return false
+	}
+	*busy = full
+	for _, w := range cpuWaits(s, r) {
+		if w.whileFull(s, full) && givenTo(used, w.process) == 0 {
+			w.active = full.While
+			*late = append(*late, w)
+		}
+	}
+	return len(*late) > 0
 }
 
 // unfollowed is what can be told of full CPUs where no thread was followed.
@@ -89,7 +107,7 @@ func unfollowed(all measure.CPUTime) suspect.Finding {
 	}
 }
 
-func saturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all measure.CPUTime, late []cpuWait) suspect.Finding {
+func saturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all, busy measure.CPUTime, late []cpuWait) suspect.Finding {
 	// Who is late for it comes before who is late for something else, and who merely waits last.
 	worst := late[0]
 	for _, w := range late {
@@ -104,7 +122,7 @@ func saturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, all mea
 		}
 	}
 	f := suspect.Finding{Active: worst.active, Subject: worst.process.Subject}
-	f.Evidence = []suspect.Evidence{all.Busy(), worst.evidence()}
+	f.Evidence = []suspect.Evidence{busy.Busy(), worst.evidence()}
 	for _, w := range late[:min(len(late), 5)] {
 		if lateness(s, w.process) != nil || !onlyAsks(r, w.process.Subject.PID) {
 			f.Related = append(f.Related, w.process.Subject)

@@ -26,6 +26,7 @@ type cpuWait struct {
 	span    float64 // s from the first look to the last
 	taken   float64 // share of the time that its most wanted thread ran or waited to
 	active  []recording.Interval
+	seconds map[recording.Time]float64 // that it waited in each, by when that ends
 }
 
 // of is the share of the time in which it wanted to run that it waited.
@@ -37,6 +38,21 @@ func (w cpuWait) of() float64 { return w.waited / (w.waited + w.ran) }
 const waitOfWanted = 0.33
 
 func (w cpuWait) late() bool { return w.waited >= delayShare*w.span && w.of() >= waitOfWanted }
+
+// mostWhileFull is the part of the waiting that is for full CPUs, where these were full for a while only.
+const mostWhileFull = 0.75
+
+// whileFull tells that a process whose users were late waited while all CPUs were busy, though they
+// were not for the rest of the window: somebody began to compute, or stopped.
+func (w cpuWait) whileFull(s *scene.Scene, full measure.CPUTime) bool {
+	in := 0.0
+	for at, waited := range w.seconds {
+		if intervals.Cover(full.While, at*1e9) {
+			in += waited
+		}
+	}
+	return w.late() && in >= mostWhileFull*w.waited && lateness(s, w.process) != nil
+}
 
 // longEach tells that a process which wants to run now and then only waits longer for a CPU than it
 // runs, and for long at each request: one of few requests never waits for a tenth of the time.
@@ -53,8 +69,7 @@ func cpuWaits(s *scene.Scene, r *recording.Recording) []cpuWait {
 		if len(p.Sockets) == 0 || p.Subject.PID == r.Manifest.SelfPID {
 			continue
 		}
-		w := cpuWait{process: p}
-		seconds := map[recording.Time]float64{} // of the window: waited in it
+		w := cpuWait{process: p, seconds: map[recording.Time]float64{}}
 		for _, t := range p.Threads {
 			for i := 1; i < len(t.Rows); i++ {
 				a, b := t.Rows[i-1], t.Rows[i]
@@ -63,7 +78,7 @@ func cpuWaits(s *scene.Scene, r *recording.Recording) []cpuWait {
 				}
 				w.waited += b.RunDelay - a.RunDelay
 				w.ran += b.OnCPU - a.OnCPU
-				seconds[recording.Time(int64(b.T)/1e9)] += b.RunDelay - a.RunDelay
+				w.seconds[recording.Time(int64(b.T)/1e9)] += b.RunDelay - a.RunDelay
 			}
 			a, z := t.Rows[0], t.Rows[len(t.Rows)-1]
 			d := z.T.Sub(a.T).Seconds()
@@ -75,7 +90,7 @@ func cpuWaits(s *scene.Scene, r *recording.Recording) []cpuWait {
 		if w.span < 2 {
 			continue
 		}
-		for at, waited := range seconds {
+		for at, waited := range w.seconds {
 			if waited >= delayShare {
 				w.active = append(w.active, recording.Interval{Start: at*1e9 - 1e9, End: at * 1e9})
 			}

@@ -160,15 +160,24 @@ func crewsBehind(s *scene.Scene, r *recording.Recording, own crew) (out []crew) 
 			continue
 		}
 		seen[l.ID] = true
-		c := crewOf(s, l.Subject, nil)
-		for _, p := range l.Owners {
-			c.pids[p.Subject.PID] = true
-		}
+		c := crewAt(s, l)
 		c.behind = true
 		out = append(out, c)
 	}
 	return out
 }
+
+// crewAt are the processes that serve at a listener.
+func crewAt(s *scene.Scene, l *scene.Socket) crew {
+	c := crewOf(s, l.Subject, nil)
+	for _, p := range l.Owners {
+		c.pids[p.Subject.PID] = true
+	}
+	return c
+}
+
+// hard tells of an error that no healthy program meets.
+func (c *failingCalls) hard() bool { return slices.Contains(noRoom, c.errno) }
 
 // onlyLogs tells whether nothing but lines of a log is lost, as far as names tell.
 func (c *failingCalls) onlyLogs() bool {

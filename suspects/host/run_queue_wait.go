@@ -56,7 +56,11 @@ func weighRunQueue(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		return unqueued(r)
 	}
 	var out []suspect.Finding
+	full, spell := measure.FullCPUs(r)
 	for _, w := range cpuWaits(s, r) {
+		if spell && !bound(w, all) && w.whileFull(s, full) {
+			continue // so it was meanwhile
+		}
 		// What can't be told of somebody who is not late need not be; and on CPUs that are
 		// idle he waits behind himself only: his own threads, all woken at once.
 		crowded := bound(w, all) && !idleEnough(r, w)

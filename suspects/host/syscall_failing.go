@@ -20,12 +20,12 @@ var syscallFailing = &suspect.Suspect{
 	About: "A service asks the kernel for something and is refused: no room or no inodes are left on a file system (ENOSPC), a quota is used up (EDQUOT), it was mounted read-only or became so after an error (EROFS), the device fails (EIO), a file may not be written or opened (EACCES, EPERM), a limit is reached (EFBIG, ENOMEM, EAGAIN of clone). " +
 		"It answers with errors, or writes nothing any more, while its sockets and threads look healthy.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.errors", Must: true, Why: "which calls failed, with which error, on which file; looked at for 3 s where answers are errors or a file system is full"},
+		{Measure: "sockets.errors", Must: true, Why: "which calls failed, with which error, on which file; looked at for 3 s where answers are errors or missing, or a file system is full"},
 		{Measure: "sockets.turns", Why: "which answers were errors, and when"},
 		{Measure: "host.processes", Why: "which processes are the service's"},
 	},
 	For: []string{
-		"decisive: its calls failed in the seconds in which its answers were errors, one at least for every fifth of these (of EACCES, EPERM, ENOMEM and EAGAIN: about one for each)",
+		"decisive: its calls failed in the seconds in which its answers were errors, or connections ended without an answer, one at least for every fifth of these (of EACCES, EPERM, ENOMEM and EAGAIN: about one for each)",
 		"strong: the same in a service of this host that it asks",
 		"decisive: writes of files that are no logs, five or more or in two seconds or more, failed with ENOSPC, EDQUOT, EROFS, EFBIG or EIO; without clients who notice it that is a risk",
 	},
@@ -35,7 +35,7 @@ var syscallFailing = &suspect.Suspect{
 		"trap: ENOENT, and EACCES or EPERM that no answer depends on: programs look for what may be there",
 		"can't tell: errors of io_uring and of writes that the kernel does later; a process that ends before it serves; what failed while calls were not looked at",
 	},
-	LeadsTo: []suspect.Lead{{To: "connection-limit", Lag: 5 * time.Second}, {To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: "error-answers", Lag: 5 * time.Second},
+	LeadsTo: []suspect.Lead{{To: "connection-limit", Lag: 5 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: "error-answers", Lag: 5 * time.Second},
 		{To: scene.StreamFreeze, Lag: 10 * time.Second}, {To: scene.StreamLate, Lag: 10 * time.Second}, {To: "server-stall", Lag: 10 * time.Second}},
 	Remedy:   suspect.Remedy{Permanently: "Give it what it asks for: room, the right to the file, a higher limit."},
 	Verified: "the calls succeed, and its answers are no errors any more",
@@ -66,24 +66,30 @@ var noRoom = []string{"ENOSPC", "EDQUOT", "EROFS", "EFBIG", "EIO"}
 func weighSyscallFailing(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	var out []suspect.Finding
 	taken := map[int]bool{}
-	for _, v := range scene.Services(s, r, "serve") {
-		i := slices.IndexFunc(s.Symptoms, func(y scene.Symptom) bool {
-			return y.Name == scene.FailedAnswers && scene.IDOf(y.Subject) == scene.IDOf(v.Subject)
-		})
-		if i < 0 {
-			continue
-		}
-		own := crewOf(s, v.Subject, v.PIDs)
-		behind := crewsBehind(s, r, own)
-		for _, crew := range append([]crew{own}, behind...) {
+	weigh := func(v *scene.Service, sym scene.Symptom, told bool, own crew) {
+		for _, crew := range append([]crew{own}, crewsBehind(s, r, own)...) {
 			for _, c := range crew.failing(r) {
+				if !told && !c.hard() {
+					continue // errors so few may be meant
+				}
 				for _, e := range c.rows {
 					taken[e.PID] = true // what its answers do not depend on, they are not explained by
 				}
-				if f, ok := failedFor(v, s.Symptoms[i], crew, c); ok {
+				if f, ok := failedFor(v, sym, crew, c); ok {
 					f.Related = append(f.Related, crew.related(s, c)...)
 					out = append(out, f)
 				}
+			}
+		}
+	}
+	for _, v := range scene.ErrorAnswers(s, r) {
+		sym, told := v.Failing(s, r)
+		weigh(v, sym, told, crewOf(s, v.Subject, v.PIDs))
+	}
+	for _, v := range scene.Services(s, r, "call") { // a program that gives up a connection answers nothing
+		if l := s.ListenerOn(v.Subject.Netns, v.Subject.Local); l != nil {
+			if sym, ok := v.CutShort(s); ok {
+				weigh(v, sym, true, crewAt(s, l))
 			}
 		}
 	}
@@ -98,14 +104,10 @@ func failedFor(v *scene.Service, sym scene.Symptom, by crew, c *failingCalls) (s
 		at[e.T] += float64(e.N)
 		f.Active = append(f.Active, measure.OneSecond(e.T))
 	}
-	bad := map[recording.Time]float64{}
-	for _, row := range v.Rows {
-		bad[row.T] = float64(row.Failed)
-	}
 	var in, out, failed, inside, outside float64
 	for t, n := range at {
-		if bad[t] > 0 {
-			in, inside, failed = in+n, inside+1, failed+bad[t]
+		if bad := v.BadAt(t); bad > 0 {
+			in, inside, failed = in+n, inside+1, failed+bad
 		} else {
 			out, outside = out+n, outside+1
 		}
@@ -114,18 +116,18 @@ func failedFor(v *scene.Service, sym scene.Symptom, by crew, c *failingCalls) (s
 	if failed > 0 {
 		ratio = in / failed
 	}
-	hard := slices.Contains(noRoom, c.errno)
+	hard := c.hard()
 	switch {
 	case inside == 0, c.n < fewFailing && (!hard || c.seconds() < secondsLost) && (c.n < fewerFailing || in != failed || out > 0):
 		return f, false
 	case outside > 0 && out/outside >= asOften*in/inside:
-		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: out, Unit: "calls", Source: tracedExits, Origin: "calls", Text: fmt.Sprintf("%s: as often in seconds in which no answer was an error", f.Text)}}
+		f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: out, Unit: "calls", Source: tracedExits, Origin: "calls", Text: fmt.Sprintf("%s: as often in seconds in which no answer was an error or missing", f.Text)}}
 		return f, true
 	case ratio < callsPerFailure || !hard && (ratio < leastRefusals || ratio > mostRefusals):
 		return f, false // a healthy program meets those
 	}
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: in, Unit: "calls", Source: tracedExits, Origin: "calls",
-		Text: fmt.Sprintf("%s; in these seconds %s answers of %s were errors", f.Text, units.Count(failed), v.Subject.Comm)}
+		Text: fmt.Sprintf("%s; in these seconds %s answers of %s were errors or missing", f.Text, units.Count(failed), v.Subject.Comm)}
 	if by.behind {
 		e.Grade = suspect.Strong
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "answers", Source: source.FirstBytes, Origin: "answers", Text: fmt.Sprintf("%s asks it, and %s", v.Subject.Comm, sym.Text)})

@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,6 +27,7 @@ type Stops struct {
 	senderID int
 
 	exact []recording.Interval // stops by SIGSTOP, from signal to signal
+	went  []recording.Time     // when it was told to go on
 }
 
 // longStop: shorter ones are what a debugger's attach or a job control makes, and
@@ -55,7 +57,7 @@ func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval
 	st.Debugger = traced > 0 && 2*traced > st.Seen
 	st.addEvents(r, window)
 	long := st.again()
-	for _, i := range intervals.Merge(st.Spans, 0) {
+	for _, i := range intervals.Merge(st.untilContinued(), 0) {
 		if i.Start < window.Start {
 			i.Start = window.Start
 		}
@@ -65,6 +67,20 @@ func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval
 	}
 	st.Spans = intervals.Merge(long, 0)
 	return st
+}
+
+// untilContinued are the stops, ended where the process was told to go on: that it is, a sample
+// finds up to a second later.
+func (st *Stops) untilContinued() (out []recording.Interval) {
+	for _, i := range st.Spans {
+		for _, at := range st.went {
+			if i.Start < at && at < i.End && !slices.ContainsFunc(st.exact, func(e recording.Interval) bool { return at < e.Start && e.Start < i.End }) {
+				i.End = at
+			}
+		}
+		out = append(out, i)
+	}
+	return out
 }
 
 // again are short stops that are known to the microsecond, where they come again and again:
@@ -155,6 +171,7 @@ func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
 				}
 			}
 			stopped, went = 0, e.T
+			st.went = append(st.went, e.T)
 		}
 	}
 	if open := (recording.Interval{Start: stopped}); stopped != 0 && (sure || st.confirmedIn(open)) {
@@ -231,8 +248,36 @@ func stoodStill(k *scene.Socket, spans []recording.Interval, window recording.In
 	if k.First().Proto != "tcp" || k.Listening() || k.Last().TCP == nil {
 		return false
 	}
+	if quiet, moved := quietIn(k, spans); quiet > 0 {
+		all := MovedBytes(k.Last()) - MovedBytes(k.First())
+		outside := intervals.Seconds(intervals.Rest(spans, recording.Interval{Start: k.First().T, End: k.Last().T}), 0)
+		return !moved && quiet >= 1 && outside >= 2 && all/outside*quiet >= steadyBytes
+	}
 	got, seconds := MovedIn(k, spans, window.End, MovedBytes)
 	free, outside := MovedIn(k, intervals.Rest(spans, window), window.End, MovedBytes)
-	// A second's worth of steady traffic at least must be missing.
-	return seconds >= 1 && got == 0 && outside >= 2 && free/outside*seconds >= 1000
+	return seconds >= 1 && got == 0 && outside >= 2 && free/outside*seconds >= steadyBytes
+}
+
+// steadyBytes of a second's worth of steady traffic at least must be missing.
+const steadyBytes = 1000
+
+// quietIn is for how long nothing moved on a connection since intervals began, s, by the kernel's
+// own word at the last row in each: rows are a second apart, and the first in an interval has what
+// moved before. It tells too whether something moved in any.
+func quietIn(k *scene.Socket, spans []recording.Interval) (quiet float64, moved bool) {
+	for _, i := range spans {
+		last := RowAt(k, cmp.Or(i.End, k.Last().T))
+		if last == nil || last.TCP == nil || last.T <= i.Start {
+			continue
+		}
+		ago := time.Duration(min(last.TCP.LastSnd, last.TCP.LastRcv) * 1e9)
+		before := RowAt(k, i.Start.Add(Jitter))
+		switch {
+		case last.T.Add(-ago) <= i.Start.Add(Jitter):
+			quiet += last.T.Sub(i.Start).Seconds()
+		case before == nil || before.TCP == nil || MovedBytes(*last) > MovedBytes(*before):
+			moved = true
+		}
+	}
+	return quiet, moved
 }

@@ -29,6 +29,8 @@ var neighbourFailed = &suspect.Suspect{
 	For: []string{
 		"decisive: packets of a socket here were dropped waiting for a neighbour, and that neighbour was FAILED or INCOMPLETE and from then on never REACHABLE",
 		"strong: packets dropped while waiting for a neighbour",
+		"strong: the next hop was FAILED or INCOMPLETE at two looks and more at which data of a connection by way of it waited 0.5 s and more for an ACK",
+		"strong: meanwhile its retransmission timer expired and nothing was sent again: what was sent is still in this host",
 		"decisive: the neighbour table overflowed, and packets were dropped for want of an entry",
 	},
 	Against: []string{
@@ -81,6 +83,7 @@ func weighNeighbour(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		}
 		out = append(out, neighbourFinding(s, r, k, by[k], party))
 	}
+	out = append(out, unheard(s, r, out)...)
 	if len(out) == 0 && others > 0 {
 		out = append(out, suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []suspect.Evidence{{
 			Side: suspect.Against, Grade: suspect.Strong, Value: others, Unit: "packets", Source: source.Drops("NEIGH_FAILED"),
@@ -96,7 +99,7 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 		Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.Netns, Remote: k.Dst, Device: k.Device}, Active: waited(rows, all, s.Window),
 		Related: measure.Senders(s, r, rows),
 		Text:    fmt.Sprintf("nobody on %s answers for %s: %s packets were dropped", k.Device, k.Dst, units.Count(n)),
-		Remedy:  suspect.Remedy{Permanently: "Bring " + k.Dst + " back on the link of " + k.Device + ", or correct the gateway where routes are kept (" + remedy.InNetns(s, k.Netns, "ip route") + ")."},
+		Remedy:  suspect.Remedy{Permanently: backOnLink(s, k.Netns, k.Dst, k.Device)},
 		Next:    remedy.InNetns(s, k.Netns, "arping -c 3 -I "+k.Device+" "+k.Dst),
 		Harm:    suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s packets by way of %s dropped", units.Count(n), k.Dst)},
 	}
@@ -120,6 +123,10 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 	}
 	f.Evidence = append([]suspect.Evidence{e}, f.Evidence...)
 	return f
+}
+
+func backOnLink(s *scene.Scene, netns uint64, hop, device string) string {
+	return "Bring " + hop + " back on the link of " + device + ", or correct the gateway where routes are kept (" + remedy.InNetns(s, netns, "ip route") + ")."
 }
 
 // askedFor is how long the kernel asks for a neighbour, three times a second apart, until it gives up
