@@ -8,6 +8,7 @@ import (
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/source"
@@ -38,8 +39,12 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.F
 	f := suspect.Finding{Subject: writer.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject}}
 	who, reader := "its reader", 0
 	for _, fd := range r.FDs {
-		if fd.Kind == "pipe" && fd.Inode == most.inode && most.inode != 0 && fd.FD == 0 && !slices.Contains(d.Party.PIDs, fd.PID) {
+		switch {
+		case fd.Kind != "pipe" || fd.Inode != most.inode || most.inode == 0:
+		case fd.FD == 0 && !slices.Contains(d.Party.PIDs, fd.PID):
 			reader, who = fd.PID, fmt.Sprintf("its reader, process %d", fd.PID)
+		case fd.PID == most.pid && fd.FD == most.fd && fd.PeerPID != 0 && reader == 0:
+			reader, who = fd.PeerPID, fmt.Sprintf("its reader, %s[%d]", fd.PeerComm, fd.PeerPID)
 		}
 	}
 	if p := s.Process(reader); p != nil {
@@ -52,6 +57,9 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.F
 		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each) was waiting in a write to descriptor %d, which is no socket", 100*share, units.Lasting(d.Each), most.fd)}}, f.Evidence...)
 	full, looks := 0, 0
 	for _, l := range measure.LooksAt(writer) {
+		if d.Active != nil && !intervals.Cover(d.Active, l.T) {
+			continue // nothing waits then
+		}
 		looks++
 		if slices.ContainsFunc(l.Rows, func(row recording.Thread) bool { return row.FullPipe() && row.FD == most.fd }) {
 			full++
