@@ -35,6 +35,12 @@ while True:
 
 func watch(t *testing.T, pids ...int) *recording.Recording {
 	t.Helper()
+	return watchAlso(t, nil, pids...)
+}
+
+// watchAlso has one more process watched every half second.
+func watchAlso(t *testing.T, later []int, pids ...int) *recording.Recording {
+	t.Helper()
 	if lack := kernel.CanLoad("/proc", "/sys"); lack != nil {
 		if os.Geteuid() == 0 {
 			t.Fatal(lack)
@@ -50,7 +56,12 @@ func watch(t *testing.T, pids ...int) *recording.Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2500 * time.Millisecond)
+	for i := range 5 {
+		time.Sleep(500 * time.Millisecond)
+		if i < len(later) {
+			env.Watch.Add(later[i], "test")
+		}
+	}
 	r.Stop()
 	return sink.Recording()
 }
@@ -76,6 +87,27 @@ func begin(t *testing.T, argv ...string) (pid int, line string) {
 		}
 	}
 	return c.Process.Pid, line
+}
+
+// Who is watched changes all the time: each is looked at soon, and the samples by which it is seen that
+// the probe keeps up come once a second all the same.
+func TestOneMoreEveryHalfSecond(t *testing.T) {
+	var pids []int
+	for range 5 {
+		pid, _ := begin(t, "sleep", "60")
+		pids = append(pids, pid)
+	}
+	rec := watchAlso(t, pids[1:], pids[0])
+	if samples := rec.Select("snag_probe_late_seconds"); len(samples) != 1 || len(samples[0].Points) != 2 {
+		t.Errorf("samples in 2.5 s: %v", samples)
+	}
+	looks := map[int]uint64{}
+	for _, r := range rec.ThreadStates {
+		looks[r.PID] += r.N
+	}
+	if len(looks) != len(pids) {
+		t.Errorf("looks by process: %v", looks)
+	}
 }
 
 func TestThreadsAreFoundWhereTheyWait(t *testing.T) {

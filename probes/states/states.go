@@ -40,6 +40,7 @@ type running struct {
 	k      *inKernel
 
 	began   time.Time
+	told    time.Time      // when it said last that it goes on
 	since   recording.Time // when the looks of the present second began
 	begun   recording.Time
 	looks   uint64
@@ -61,7 +62,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		return nil, err
 	}
 	now := env.Now()
-	r := &running{env: env, k: k, began: time.Now(), since: now, begun: now}
+	r := &running{env: env, k: k, began: time.Now(), told: time.Now(), since: now, begun: now}
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.done.Add(1)
 	go r.run(ctx)
@@ -86,7 +87,9 @@ func (r *running) run(ctx context.Context) {
 		r.late = max(r.late, time.Since(due))
 		if r.failed = r.look(); r.failed == nil && time.Since(r.began) >= time.Second {
 			r.failed = r.second()
-			r.cost = probe.ThreadCPU() - began
+		}
+		if r.failed == nil && time.Since(r.told) >= time.Second { // by that it is seen that it looks, however its seconds lie
+			r.cost, r.told = probe.ThreadCPU()-began, time.Now()
 			r.report()
 		}
 		pause := shortest + rand.N(longest-shortest) //nolint:gosec // not to be guessed by nobody
@@ -97,14 +100,15 @@ func (r *running) run(ctx context.Context) {
 
 // look finds each thread of the watched processes in some state.
 func (r *running) look() error {
-	if n := len(r.env.Watch.PIDs()); n > r.asked { // one more is looked at at once: it has a second of its own
-		r.asked = n
+	if n := len(r.env.Watch.PIDs()); n > r.asked && time.Since(r.began) >= soonest { // one more is looked at soon: it has a second of its own
 		if err := r.second(); err != nil {
 			return err
 		}
 	}
 	if r.looks == 0 { // else who is watched is asked once a second: it costs a read of /proc for each
-		if err := r.k.watch(r.env.Proc, r.env.Watch.PIDs()); err != nil {
+		pids := r.env.Watch.PIDs()
+		r.asked = len(pids)
+		if err := r.k.watch(r.env.Proc, pids); err != nil {
 			return err
 		}
 		r.began, r.since = time.Now(), r.env.Now()
@@ -113,6 +117,9 @@ func (r *running) look() error {
 	r.looks++
 	return r.k.look()
 }
+
+// soonest is how long a second is at least that ends as one more process is watched.
+const soonest = 200 * time.Millisecond
 
 // second writes what the looks of a second found, and begins the next.
 func (r *running) second() error {
