@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -58,8 +59,13 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 			if callers := callersOf(s, r, d.party.PIDs, to); limit == 1 && callers > 0 {
 				if a := c.alone(d, to, full, callers, s.Window); a.Threads >= manyCallers {
 					alone = append(alone, a)
+					continue
 				}
-				continue // of fewer threads each is a worker; who has one loop for all has a limit
+				if slices.Max(slices.Collect(maps.Values(open))) < manyCallers {
+					continue // of fewer threads each is a worker; who has one loop for all has a limit
+				}
+				// At other times it has several calls open at once: it is no single worker, and of its
+				// connections one was left.
 			}
 			for _, at := range full {
 				for _, pid := range v.PIDs {

@@ -167,9 +167,13 @@ func (v *Service) Failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	}
 	if !slices.ContainsFunc(v.Rows, func(row recording.Turns) bool { return row.Failed > 0 && row.FailedAs != byPolicy }) && as == byPolicy {
 		floor = failedOfPolicy
-		if slices.ContainsFunc(r.Queries, func(q recording.Queries) bool { return q.Failed > 0 && slices.Contains(v.PIDs, q.PID) }) {
+		if got, _ := v.refusedItself(r); got > 0 {
 			floor = passedOn
 		}
+	} else if got, of := v.refusedItself(r); strings.HasPrefix(as, "DNS ") && got >= failedAnswers && got >= passedOn*of {
+		// It asks again, or elsewhere, and passes few on: whom it asks fails all the same. Names
+		// that nobody can resolve are never most of what a resolver is asked.
+		floor = failedOfAll
 	}
 	var active []recording.Interval
 	for _, row := range v.Rows {
@@ -181,6 +185,16 @@ func (v *Service) Failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 		Name: FailedAnswers, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: failed, Unit: "answers", Share: failed / of,
 		Text: fmt.Sprintf("%s of %s %s were errors: %s", units.Count(failed), units.Count(of), what, as),
 	}, s), failed >= floor*of
+}
+
+// refusedItself is how many of the answers that a resolver got from name servers were errors, and of how many.
+func (v *Service) refusedItself(r *recording.Recording) (failed, of float64) {
+	for _, q := range r.Queries {
+		if slices.Contains(v.PIDs, q.PID) {
+			failed, of = failed+float64(q.Failed), of+float64(q.Answered)
+		}
+	}
+	return failed, of
 }
 
 // refusesSession tells of an error with which a server refuses a client as a whole: too many

@@ -22,7 +22,7 @@ var errorAnswers = &suspect.Suspect{
 		{Measure: "sockets.queries", Why: "those that a resolver got from the name server that it asks"},
 	},
 	For: []string{
-		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS, and what says that the service can't of FTP, SMTP, NNTP (421, 452 and others), IMAP, POP3, LDAP, beanstalkd and Kafka; of name servers (1 in 20) SERVFAIL, what they leave unanswered for 5 s, and REFUSED where it is nine in ten of all, or half where another refused it: names of others are refused by policy",
+		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS, and what says that the service can't of FTP, SMTP, NNTP (421, 452 and others), IMAP, POP3, LDAP, beanstalkd and Kafka; of name servers (1 in 20; 1 in 100 of a resolver that gets errors for half of its own queries) SERVFAIL, what they leave unanswered for 5 s, and REFUSED where it is nine in ten of all, or half where another refused it: names of others are refused by policy",
 		"decisive, of the name server that a resolver asks: the resolver fails its clients, and half as many errors or more came from there, or half of what came: that one is the cause",
 	},
 	Against: []string{

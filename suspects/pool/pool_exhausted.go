@@ -28,6 +28,7 @@ var poolExhausted = &suspect.Suspect{
 	For: []string{
 		"strong: it kept the same number of connections to what it calls, or had that many in use at any moment at which requests waited, and they were in use for four fifths of the time or more",
 		"strong, of a pool of which all connections are kept: they carried nothing in the whole window, and strong: requests waited for a second and longer, three and more, and were all given up with an error",
+		"strong, where it does not let them wait: most seconds with errors ended with the same number of its calls open, and none with more; and strong: it called nothing for the requests that it answered with errors",
 		"strong: more requests were open than those have room for, a fifth of its time or more, and no thread of it worked on them",
 	},
 	Against: []string{
@@ -54,7 +55,7 @@ func weighPoolExhausted(s *scene.Scene, r *recording.Recording, l *ledger.Ledger
 	if l == nil {
 		return nil
 	}
-	out := allKept(s, r)
+	out := append(allKept(s, r), refusedForRoom(s, r)...)
 	for _, p := range byParty(l.Pools) {
 		if p.Connections > 0 && p.Line >= inPoolsLine*p.Party.Demand {
 			out = append(out, poolFinding(s, p))

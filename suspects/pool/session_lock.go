@@ -23,7 +23,8 @@ var sessionLock = &suspect.Suspect{
 		"all others are answered as ever. When the session ends its transaction, all who waited are answered at once, or they give up before with an error.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.turns", Must: true, Why: "which answers wait, and that they come together"},
-		{Measure: "states", Must: true, Why: "that no thread of the service works for them"},
+		{Measure: "states", Why: "that no thread of the service works for them"},
+		{Measure: "host.processes", Why: "what its processes say in their titles"},
 		{Measure: "sockets.diag", Must: true, Why: "which session was silent meanwhile, and spoke when they were let go"},
 	},
 	For: []string{
@@ -31,6 +32,7 @@ var sessionLock = &suspect.Suspect{
 		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
 		"strong: three requests of a database and more are open for 3 s when the recording ends, ever more of them, and three times as many others were answered quickly meanwhile",
 		"strong: three sessions and more had asked when the recording began, nobody at all was answered for 5 s, and then all; strong: their processes slept meanwhile",
+		"strong: a session's process has said in its title for 3 s that it waits for a lock; strong: another's says that it is idle in a transaction, and its connection carried nothing meanwhile",
 		"weak: one session had its answer before, said nothing meanwhile, and spoke in the second in which the others were let go",
 	},
 	Against: []string{
@@ -97,6 +99,11 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 			out = append(out, neverLetGo(s, p, k, others))
 		} else if h, ok := heldAtFirst(s, r, v); ok && ledger.LikeDatabase(p.Subject) {
 			out = append(out, h.finding(s, p.Subject))
+		}
+	}
+	for _, f := range lockedByTitle(s, r) {
+		if !slices.ContainsFunc(out, func(o suspect.Finding) bool { return scene.IDOf(o.Subject) == scene.IDOf(f.Subject) }) {
+			out = append(out, f)
 		}
 	}
 	return out
@@ -371,6 +378,9 @@ func oneThread(s *scene.Scene, p *ledger.Party) []suspect.Evidence {
 // what was seen, since its threads are looked at from its first late answer on.
 func idleInside(p *ledger.Party) suspect.Evidence {
 	share, of := p.Share(ledger.Parked)+p.Share(ledger.Lock), "the time of its requests"
+	if p.Share(ledger.Unseen) == 1 {
+		return suspect.Evidence{Side: suspect.Missing, Source: source.ThreadState, Origin: "ledger", Text: "its threads were not sampled"}
+	}
 	if seen := 1 - p.Share(ledger.Unseen); seen >= leastSeen && seen < 1 {
 		share, of = share/seen, fmt.Sprintf("the %.0f %% of the time of its requests that were seen", 100*seen)
 	}

@@ -40,7 +40,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
-		"decisive: while requests lay unread, fewer than 0.2 requests were being handled on average: its threads do not sleep in requests",
+		"decisive: while requests lay unread, fewer than 0.2 requests were being handled on average, or fewer than two thirds as many as threads slept in calls: its threads do not sleep in requests",
 		"decisive: the requests were read at once, and the time passed inside: a slow handler",
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
@@ -142,9 +142,9 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 		f.Evidence = append(f.Evidence, full.evidence(w.noun))
 	}
 	e, looked := w.evidence(p)
-	if busy, of := p.underWay(r); of > 0 && busy < nobodyInside {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: busy, Unit: "requests", Source: source.Turns, Origin: "under way",
-			Text: fmt.Sprintf("in the %d seconds in which requests lay unread, %.2g requests were being handled on average: its threads sleep, but not in requests", of, busy)})
+	if busy, of := p.underWay(r); of > 0 && (busy < nobodyInside || busy < mostSleepInside*w.sleepers()) {
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: busy, Unit: "requests", Source: source.Turns.And(p.source()), Origin: "under way",
+			Text: fmt.Sprintf("in the %d seconds in which requests lay unread, %.2g requests were being handled on average, and %.2g of its threads slept in calls: they sleep, but not in requests", of, busy, w.sleepers())})
 		line = nil
 	}
 	if line != nil {
@@ -205,8 +205,10 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	return f, true
 }
 
-// nobodyInside is how many requests are under way at most where no worker has one.
-const nobodyInside = 0.2
+// nobodyInside is how many requests are under way at most where no worker has one. Of threads that
+// sleep in requests there are no more than requests under way: where they are fewer than
+// mostSleepInside of the sleepers, some sleep without one, until a timer lets them look for work.
+const nobodyInside, mostSleepInside = 0.2, 2.0 / 3
 
 // underWay is how many requests that had been read were under way at a moment, on average over the
 // seconds in which those that lay unread had most of the time, and how many such seconds there were.

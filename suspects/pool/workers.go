@@ -131,13 +131,18 @@ func (w workers) most() string {
 	return all[0]
 }
 
-// asleep is the share of thread looks that were neither on a CPU nor free.
-func (w workers) asleep() float64 {
+// sleepers are the threads that slept in calls at a look, on average.
+func (w workers) sleepers() float64 {
 	n := 0
 	for _, k := range w.doing {
 		n += k
 	}
-	return float64(n) / float64(max(w.seen, 1))
+	return float64(n) / float64(max(w.looks, 1))
+}
+
+// asleep is the share of thread looks that were neither on a CPU nor free.
+func (w workers) asleep() float64 {
+	return w.sleepers() * float64(w.looks) / float64(max(w.seen, 1))
 }
 
 // evidence is what the threads' calls say for the queue.
