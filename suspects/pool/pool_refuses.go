@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -37,8 +38,8 @@ func refusedForRoom(s *scene.Scene, r *recording.Recording) (out []suspect.Findi
 		mine := slices.DeleteFunc(slices.Clone(calls), func(c *scene.Service) bool {
 			return !slices.ContainsFunc(c.PIDs, func(pid int) bool { return slices.Contains(v.PIDs, pid) })
 		})
-		if len(mine) != 1 {
-			continue
+		if len(mine) != 1 || strings.HasPrefix(mine[0].Rows[0].Remote, "unix:") {
+			continue // that a UNIX socket has no room is an error of connect which no probe counts
 		}
 		c, made := mine[0], 0.0
 		open, most := map[int64]uint64{}, uint64(0)
