@@ -47,8 +47,8 @@ const (
 	// there.
 	looksPorts, looksHosts = 5, 20
 	leavesPorts            = 2
-	// firstWindow is what is sent before anything is acknowledged (RFC 6928), segments.
-	firstWindow = 10
+	// firstWindow is what is sent before anything is acknowledged (RFC 6928), bytes.
+	firstWindow = 14600
 )
 
 // answersAll are ports of protocols in which each request is answered at once (IANA).
@@ -145,7 +145,7 @@ func silent(f recording.Flow) bool {
 	}
 	// It was let in, asked, and was told nothing for long, or ever. Who sends more than fits into a
 	// first window transfers something.
-	return f.Handshake != nil && q.First && (!q.Open || f.Asked == 1 && f.Up.Segments <= firstWindow)
+	return f.Handshake != nil && q.First && (!q.Open || f.Asked == 1 && f.Up.Bytes <= firstWindow)
 }
 
 type capturedClient struct {
