@@ -136,7 +136,7 @@ func silent(f recording.Flow) bool {
 	case q == nil || q.Length < silentFloor:
 		return false
 	case q.Begins != "" || answersAll[recording.Port(f.Server)] || q.Open && q.Acked == nil && f.Down.Packets > 0:
-		return true // of the last nobody even acknowledged what was sent again
+		return true // the last: it was sent again and never acknowledged
 	case answersInTLS[recording.Port(f.Server)]:
 		return !q.Open
 	case q.Usual != nil && f.Asked-f.Silent >= fewServed:

@@ -172,7 +172,7 @@ func TestFFmpegThroughARelay(t *testing.T) {
 	v, a := sink.of(stream.Video), sink.of(stream.Audio)
 	// The reader began a little after ffmpeg did.
 	if len(v) < 60 || len(v) > 125 || len(a) < 120 || len(a) > 251 {
-		t.Errorf("%d pictures, %d sounds", len(v), len(a))
+		t.Fatalf("%d pictures, %d sounds", len(v), len(a))
 	}
 	for i := 1; i < len(v); i++ {
 		if d := v[i].DTS - v[i-1].DTS; d < 0 || v[i].Arrival < v[i-1].Arrival {
