@@ -143,8 +143,8 @@ func silent(f recording.Flow) bool {
 		// What is open when the client leaves may be its last word.
 		return fewFactor**q.Usual <= q.Length && 4*f.Silent <= f.Asked && (!q.Open || f.First != "client")
 	}
-	// It was let in, asked, and was told nothing for long, or ever. Who sends more than fits into a
-	// first window transfers something.
+	// The connection was opened, the client sent a request, and no answer came for long, or ever. A
+	// client that sends more than an initial window is sending a file, not a request.
 	return f.Handshake != nil && q.First && (!q.Open || f.Asked == 1 && f.Up.Bytes <= firstWindow)
 }
 

@@ -2,6 +2,7 @@ package scene
 
 import (
 	"fmt"
+	"slices"
 
 	"snag/internal/units"
 	"snag/recording"
@@ -63,11 +64,6 @@ const LongStop = 0.2
 
 // longStops are the stops that are felt singly. Where they make most of the time, the others are what
 // a healthy collector does.
-func longStops(all []recording.Interval, end recording.Time) (out []recording.Interval) {
-	for _, i := range all {
-		if i.Length(end).Seconds() >= LongStop {
-			out = append(out, i)
-		}
-	}
-	return out
+func longStops(all []recording.Interval, end recording.Time) []recording.Interval {
+	return slices.DeleteFunc(slices.Clone(all), func(i recording.Interval) bool { return i.Length(end).Seconds() < LongStop })
 }

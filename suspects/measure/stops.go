@@ -27,7 +27,7 @@ type Stops struct {
 	senderID int
 
 	exact []recording.Interval // stops by SIGSTOP, from signal to signal
-	went  []recording.Time     // when it was told to go on
+	went  []recording.Time     // when it got SIGCONT
 }
 
 // longStop: shorter ones are what a debugger's attach or a job control makes, and
@@ -69,8 +69,8 @@ func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval
 	return st
 }
 
-// untilContinued are the stops, ended where the process was told to go on: that it is, a sample
-// finds up to a second later.
+// untilContinued returns the stops, each ended at the SIGCONT that ended it: a sample shows that the
+// process runs up to a second later.
 func (st *Stops) untilContinued() (out []recording.Interval) {
 	for _, i := range st.Spans {
 		for _, at := range st.went {
