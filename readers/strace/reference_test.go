@@ -191,3 +191,13 @@ func TestTheReferenceAgreesOnWhatIsCut(t *testing.T) {
 4800  1700000005.300000 close(3) = 0 <0.000010>
 `)
 }
+
+// A call that ends in one second, and whose end is written in the next.
+func TestTheReferenceAgreesOnLateLines(t *testing.T) {
+	agree(t, string(relayTrace(64<<10))+`4800  1700000001.999968 read(3,  <unfinished ...>
+4801  1700000001.999970 write(5, "a", 1) = 1 <0.000005>
+4801  1700000002.000001 write(5, "a", 1) = 1 <0.000005>
+4800  1700000002.001500 <... read resumed>"x", 10) = 1 <0.000022>
+4800  1700000002.300000 close(3) = 0 <0.000010>
+`)
+}

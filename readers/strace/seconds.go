@@ -42,6 +42,7 @@ func (t *Trace) noneOpen() bool {
 // jump goes to a time with nothing in between.
 func (t *Trace) jump(at int64) {
 	t.second = at - at%t.o.Second
+	t.tellHeld()
 	t.later = t.later[:0]
 	for _, th := range t.threads {
 		if th.open != nil {
@@ -80,8 +81,28 @@ func (t *Trace) flush(end int64) {
 	rows, folded := table.Coarser(fold.most)
 	t.folded += folded + fold.n
 	t.rows += len(rows)
-	for _, row := range rows {
+	t.tellHeld()
+	t.held = rows
+}
+
+// tellHeld writes the rows of calls that wait for the second after theirs.
+func (t *Trace) tellHeld() {
+	for _, row := range t.held {
 		t.out.Append(*row)
+	}
+	t.held = nil
+}
+
+// takeBack takes over, ns, from what a call has in the second before. When that second
+// was counted the call seemed to go on: strace writes the line of its end later than
+// the end, on a busy machine by milliseconds. A row of several calls taken together
+// keeps it.
+func (t *Trace) takeBack(th *thread, call string, fd int32, over int64) {
+	for _, row := range t.held {
+		if row.TID == th.tid && row.FD == int(fd) && row.Call == call {
+			row.Sum = max(row.Sum-float64(over)/1e9, 0)
+			return
+		}
 	}
 }
 
@@ -134,6 +155,7 @@ func (t *Trace) End() Counts {
 		}
 	}
 	t.flush(max(now, t.second))
+	t.tellHeld()
 	t.lookAtLogs(max(now, t.second), true)
 	t.tellFound()
 	for _, d := range t.looks.shown {

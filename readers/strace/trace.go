@@ -45,9 +45,10 @@ type Trace struct {
 	attached *process    // that -p named
 	// fromOutside: the first call is no execve, so that the program was running before.
 	fromOutside bool
-	left        []*thread       // ended in this second, with cells
-	early       calltable.Table // rows of others that did; nil: there are none
-	second      int64           // the second that is counted now begins here; 0: no line had a time
+	left        []*thread         // ended in this second, with cells
+	early       calltable.Table   // rows of others that did; nil: there are none
+	held        []*recording.Call // of the second before: see takeBack
+	second      int64             // the second that is counted now begins here; 0: no line had a time
 
 	locks                    locks
 	later                    []span
@@ -238,6 +239,9 @@ func (t *Trace) resume(th *thread, l *Line, at int64) {
 		end = p.begin + l.Took
 	}
 	inside := max(end-p.from, 0)
+	if end < p.from {
+		t.takeBack(th, t.calls.names[id], p.fd, p.from-end)
+	}
 	if end > t.second+t.o.Second {
 		t.spread(th, id, p.fd, p.from, end, p.args)
 		inside = 0
