@@ -105,36 +105,25 @@ func bucket(ns int64) int {
 	return min(max(bits.Len64(uint64(ns)>>10)-1, 0), 33)
 }
 
-// addTo adds the cell to a row of the same call.
-func (s *cell) addTo(row *recording.Call, errnos *callNames) {
-	row.N += s.n
-	row.Sum += float64(s.sum) / 1e9
-	if m := float64(s.max) / 1e9; m > row.Max || m == row.Max && recording.Time(s.maxAt) < row.MaxAt {
-		row.Max, row.MaxAt = m, recording.Time(s.maxAt)
+// merge adds another cell of the same call.
+func (s *cell) merge(c *cell) {
+	if c.max > s.max || c.max == s.max && c.maxAt < s.maxAt {
+		s.max, s.maxAt = c.max, c.maxAt
 	}
-	if row.Done != nil {
-		*row.Done += s.done
+	s.n, s.sum, s.asked, s.done, s.untimed = s.n+c.n, s.sum+c.sum, s.asked+c.asked, s.done+c.done, s.untimed+c.untimed
+	s.hasAsked = s.hasAsked || c.hasAsked
+	for i, n := range c.hist {
+		s.hist[i] += n
 	}
-	if s.hasAsked {
-		if row.Asked == nil {
-			row.Asked = new(uint64)
+	for _, e := range c.errs {
+		at := 0
+		for at < len(s.errs) && s.errs[at].errno != e.errno {
+			at++
 		}
-		*row.Asked += s.asked
-	}
-	if len(s.errs) > 0 && row.Errors == nil {
-		row.Errors = map[string]uint64{}
-	}
-	for _, e := range s.errs {
-		row.Errors[errnos.names[e.errno]] += uint64(e.n)
-	}
-	for i, n := range s.hist {
-		if n == 0 {
-			continue
+		if at == len(s.errs) {
+			s.errs = append(s.errs, failing{errno: e.errno})
 		}
-		if i >= len(row.Hist) {
-			row.Hist = append(row.Hist, make([]uint64, i+1-len(row.Hist))...)
-		}
-		row.Hist[i] += uint64(n)
+		s.errs[at].n += e.n
 	}
 }
 

@@ -89,6 +89,9 @@ func (t *Trace) flaws(style Style) (why string, partial bool) {
 	if n := t.lostThreads; n > 0 {
 		add("lines of %d threads over %d are counted together", n, mostThreads)
 	}
+	if n := t.unknownFDs; n > 0 {
+		add("%d times a descriptor beyond %d was opened or used: what those are is not known", n, mostFDs)
+	}
 	if n := t.clock.moved; n > 0 {
 		add("%d sessions begin before the one above them in the file ends: each is placed behind it", n)
 	}
@@ -100,7 +103,7 @@ func (t *Trace) flaws(style Style) (why string, partial bool) {
 		n, most int
 	}{
 		{"descriptors", t.fdRows, mostFDRows}, {"locks", t.lockRows, mostLockRows}, {"events", t.events, mostEvents}, {"turns", t.turnRows, mostTurnRows},
-		{"sockets", t.socketRows, mostFDRows}, {"resets", t.resetRows, mostFDRows}, {"log files", t.logRows, mostFDRows}, {"waits", t.waitRows, mostWaitRows},
+		{"sockets", t.socketRows, mostFDRows}, {"resets", t.resetRows, mostFDRows}, {"log files", t.logRows, mostFDRows}, {"waits", t.waitRows, mostWaitRows}, {"threads", mostThreadRows + t.looks.left, mostThreadRows},
 	} {
 		if kept.n > kept.most {
 			add("%d rows of %s over %d are left out", kept.n-kept.most, kept.what, kept.most)

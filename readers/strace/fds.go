@@ -71,15 +71,59 @@ func (d *descriptor) inherited(p *process) *descriptor {
 	return own
 }
 
-// mostFDs bounds what is remembered of one process.
-const mostFDs = 1 << 20
+// mostFDs are known at the same time, of all processes together: some 30 MB.
+const mostFDs = 1 << 15
+
+// noRoom tells whether no further descriptor can be known. Those of processes that ended are
+// gone without a word: they are counted again before it says so.
+func (t *Trace) noRoom() bool {
+	if t.fds < mostFDs {
+		return false
+	}
+	if t.ended {
+		t.fds, t.ended = 0, false
+		counted := map[*fdTable]bool{}
+		for _, th := range t.threads {
+			if table := th.proc.fds; !counted[table] {
+				counted[table] = true
+				t.fds += table.n
+			}
+		}
+	}
+	if t.fds < mostFDs {
+		return false
+	}
+	t.unknownFDs++
+	return true
+}
+
+// knows takes a descriptor that there is room for.
+func (t *Trace) knows(p *process, fd int32, d *descriptor) {
+	if p.fds.get(fd) == nil {
+		t.fds++
+	}
+	p.fds.set(fd, d)
+}
+
+// forgets takes a descriptor out.
+func (t *Trace) forgets(p *process, fd int32) {
+	if p.fds.get(fd) != nil {
+		t.fds--
+	}
+	p.fds.drop(fd)
+}
 
 // opened notes what a call gave. What the call could not tell, -y does.
 func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail []byte) {
-	if fd < 0 || th.proc.fds.n >= mostFDs {
+	if fd < 0 {
 		return
 	}
-	t.closed(th.proc.fds.get(fd), at) // dup2, or a close that the trace left out
+	old := th.proc.fds.get(fd)
+	t.closed(old, at) // dup2, or a close that the trace left out
+	if t.noRoom() {
+		t.forgets(th.proc, fd)
+		return
+	}
 	d := t.life(th.proc, fd, at)
 	d.cloex, d.seenOpened = hasFlag(args, "CLOEXEC"), true
 	row := &d.row
@@ -121,7 +165,7 @@ func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail [
 		row.Kind = "inotify"
 	}
 	t.texts.describe(row, tail)
-	th.proc.fds.set(fd, d)
+	t.knows(th.proc, fd, d)
 }
 
 // paired notes the two descriptors of pipe, pipe2 and socketpair.
@@ -133,7 +177,7 @@ func (t *Trace) paired(th *thread, name string, at int64, args []byte) {
 	rest := args[i+1:]
 	for range 2 {
 		n, after := number(skipSpaces(rest))
-		if len(after) == len(rest) {
+		if len(after) == len(rest) || t.noRoom() {
 			return
 		}
 		kind := "pipe"
@@ -146,7 +190,7 @@ func (t *Trace) paired(th *thread, name string, at int64, args []byte) {
 			d.row.Proto = "unix"
 		}
 		t.texts.describe(&d.row, after)
-		th.proc.fds.set(int32(n), d)
+		t.knows(th.proc, int32(n), d)
 		if _, rest, _ = bytes.Cut(after, []byte(",")); rest == nil {
 			return
 		}
@@ -161,9 +205,12 @@ func (t *Trace) named(th *thread, name string, fd int32, at int64, args []byte) 
 	}
 	d := th.proc.fds.get(fd)
 	if d == nil {
+		if t.noRoom() {
+			return
+		}
 		d = t.life(th.proc, fd, at)
 		d.row.Kind = "socket"
-		th.proc.fds.set(fd, d)
+		t.knows(th.proc, fd, d)
 	}
 	d.row.T, d.told = recording.Time(at), false // told of already: this is its next state
 	if name == "bind" {
@@ -194,8 +241,8 @@ func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
 		if !t.texts.describe(&d.row, after) {
 			d.told = true // it was there before the trace, and nothing says what it is
 		}
-		if th.proc.fds.n < mostFDs {
-			th.proc.fds.set(fd, d)
+		if !t.noRoom() {
+			t.knows(th.proc, fd, d)
 		}
 	}
 	if d.told {
@@ -259,7 +306,7 @@ func (t *Trace) tellFDs() {
 }
 
 // mostFDRows of a trace are kept; further ones are left out, and it is said.
-const mostFDRows = 100_000
+const mostFDRows = 25_000
 
 // mostBrief descriptors of a second that are gone at its end are told of.
 const mostBrief = 16
@@ -272,7 +319,7 @@ func (t *Trace) executed(th *thread, args []byte) {
 	th.proc.fds.each(func(fd int32, d *descriptor) {
 		if d.cloex {
 			t.closed(d, th.seen)
-			th.proc.fds.drop(fd)
+			t.forgets(th.proc, fd)
 		}
 	})
 	th.proc.polls = nil

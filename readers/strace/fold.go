@@ -2,84 +2,169 @@ package strace
 
 import (
 	"math/bits"
+	"slices"
 
-	"snag/recording"
 	"snag/recording/calltable"
 )
 
 // folding takes the cells of a second together, where there are too many for a row each:
 // those with most time keep theirs, the others of a process and call become one.
 type folding struct {
-	most   int
-	least  int // of the bits of a cell's time that keeps its row; 0: all do
-	n      int // taken together
-	coarse map[foldKey]*recording.Call
+	least int // of the bits of a cell's time that keeps its row; 0: all do
 }
 
-type foldKey struct {
-	proc *process
-	call uint16
+// lengths counts cells by the bits of their time.
+type lengths struct {
+	of  [65]int
+	all int
+}
+
+func bitsOf(c *cell) int { return bits.Len64(uint64(max(c.sum, 0))) }
+
+func (l *lengths) add(c *cell) {
+	l.of[bitsOf(c)]++
+	l.all++
+}
+
+// least is how many bits the cells' time needs for at most the most of them to have as many.
+func (l *lengths) least(most int) int {
+	kept, least := 0, 65
+	for ; least > 1 && kept+l.of[least-1] <= most; least-- {
+		kept += l.of[least-1]
+	}
+	return least
+}
+
+func (l *lengths) addAll(th *thread) {
+	if th.cells.used == 0 {
+		return
+	}
+	for i, key := range th.cells.keys {
+		if key != 0 {
+			l.add(&th.cells.slots[i])
+		}
+	}
 }
 
 // folding looks how long the cells of the second are.
 func (t *Trace) folding() folding {
-	f := folding{most: t.most()}
-	var lengths [65]int
-	all := 0
-	count := func(th *thread) {
-		if th.cells.used == 0 {
-			return
-		}
-		all += th.cells.used
-		for i, key := range th.cells.keys {
-			if key != 0 {
-				lengths[bits.Len64(uint64(max(th.cells.slots[i].sum, 0)))]++
-			}
-		}
-	}
+	var l lengths
 	for _, th := range t.threads {
-		count(th)
+		l.addAll(th)
 	}
+	return t.foldingLeft(l)
+}
+
+// foldingLeft looks at those of threads that ended besides.
+func (t *Trace) foldingLeft(l lengths) folding {
 	for _, th := range t.left {
-		count(th)
+		l.addAll(th)
 	}
-	if all <= f.most {
-		return f
+	if most := t.most(); l.all > most {
+		return folding{l.least(most / 2)}
 	}
-	f.coarse = map[foldKey]*recording.Call{}
-	kept := 0
-	for f.least = 65; f.least > 1 && kept+lengths[f.least-1] <= f.most/2; f.least-- {
-		kept += lengths[f.least-1]
-	}
-	return f
+	return folding{}
 }
 
 // take empties the cells of a thread.
-func (f *folding) take(t *Trace, th *thread, table calltable.Table) {
+func (f folding) take(t *Trace, th *thread, table calltable.Table) {
 	th.cells.empty(func(c *cell) {
-		if bits.Len64(uint64(max(c.sum, 0))) >= f.least {
+		if bitsOf(c) >= f.least {
 			table.Add(c.row(t.second, th, t.calls, t.errnos))
 			return
 		}
-		f.n++
-		k := foldKey{th.proc, uint16(c.key >> 32)}
-		row := f.coarse[k]
-		if row == nil {
-			row = c.row(t.second, th, t.calls, t.errnos)
-			row.TID, row.FD, row.Comm = 0, calltable.SeveralFDs, th.proc.comm
-			if int32(uint32(c.key)) < 0 {
-				row.FD = -1
-			}
-			f.coarse[k] = row
-			return
-		}
-		c.addTo(row, t.errnos)
+		t.sums.add(th.proc, c)
 	})
 }
 
-// add adds the rows that stand for several.
-func (f *folding) add(t *Trace, table calltable.Table) {
-	for _, row := range f.coarse {
+// sums are the cells of the present second that have no row of their own, by process and
+// call. Their memory is used again in the next.
+type sums struct {
+	of   map[sumKey]int // places in all
+	all  []summed
+	rest map[uint16]*cell // of several processes, by call
+	n    int              // cells
+}
+
+type sumKey struct {
+	proc *process
+	call uint16
+}
+
+type summed struct {
+	sumKey
+	cell
+}
+
+// mostSums of a second are told apart by process.
+const mostSums = 4096
+
+func (s *sums) add(proc *process, c *cell) {
+	s.n++
+	k := sumKey{proc, uint16(c.key >> 32)}
+	if i, ok := s.of[k]; ok {
+		s.all[i].merge(c)
+		return
+	}
+	if len(s.all) == mostSums {
+		s.squeeze(mostSums / 4)
+	}
+	if s.of == nil {
+		s.of, s.rest = map[sumKey]int{}, map[uint16]*cell{}
+	}
+	s.of[k] = len(s.all)
+	one := summed{k, *c}
+	one.errs = slices.Clone(c.errs)
+	if int32(uint32(c.key)) >= 0 {
+		one.key = keyOf(k.call, calltable.SeveralFDs)
+	}
+	s.all = append(s.all, one)
+}
+
+// squeeze leaves those with most time, most at the most, and makes one for each call of the
+// others.
+func (s *sums) squeeze(most int) {
+	var l lengths
+	for i := range s.all {
+		l.add(&s.all[i].cell)
+	}
+	least, kept := l.least(most), s.all[:0]
+	clear(s.of)
+	for _, one := range s.all {
+		if bitsOf(&one.cell) >= least {
+			s.of[one.sumKey] = len(kept)
+			kept = append(kept, one)
+			continue
+		}
+		if s.rest[one.call] == nil {
+			s.rest[one.call] = &cell{key: keyOf(one.call, calltable.SeveralFDs)}
+		}
+		s.rest[one.call].merge(&one.cell)
+	}
+	clear(s.all[len(kept):])
+	s.all = kept
+}
+
+// tell adds their rows to those of the second, and forgets them. It returns how many cells
+// there were.
+func (s *sums) tell(t *Trace, table calltable.Table) (n int) {
+	if most := t.most(); len(s.all) > most/4 {
+		s.squeeze(most / 4)
+	}
+	nobody := &thread{proc: &process{}}
+	for i := range s.all {
+		one := &s.all[i]
+		row := one.row(t.second, nobody, t.calls, t.errnos)
+		row.PID, row.Comm = one.proc.pid, one.proc.comm
 		table.Add(row)
 	}
+	for _, c := range s.rest {
+		table.Add(c.row(t.second, nobody, t.calls, t.errnos))
+	}
+	n = s.n
+	clear(s.all)
+	clear(s.of)
+	clear(s.rest)
+	s.all, s.n = s.all[:0], 0
+	return n
 }

@@ -8,17 +8,24 @@ import (
 // threads and the calls they sat in, its sockets, its log files. A trace of hours is
 // looked at less often.
 type looks struct {
-	n     int
-	every int64 // seconds
-	last  int64 // when, ns
-	fresh []*descriptor
-	shown []*descriptor
-	logs  []*descriptor
-	in    map[*thread]span // threads in a call that another line already ended
+	n int // rows
+	// threads are the rows of threads, left those for which there was no room.
+	threads, left int
+	every         int64 // seconds
+	last          int64 // when, ns
+	fresh         []*descriptor
+	shown         []*descriptor
+	enough        int // of them, before those that are closed are looked for
+	logs          []*descriptor
+	in            map[*thread]span // threads in a call that another line already ended
 }
 
-// mostLooked rows of threads and processes, then half as many a time.
-const mostLooked = 10_000
+// mostLooked rows of threads and processes, then half as many a time; of threads there are
+// mostThreadRows in all.
+const (
+	mostLooked     = 10_000
+	mostThreadRows = 50_000
+)
 
 // look notes what there is at the end of the second that is written.
 func (t *Trace) look(end int64) {
@@ -41,13 +48,19 @@ func (t *Trace) look(end int64) {
 	}
 	threads := map[*process]int{}
 	placed := t.placed(t.clock.style)
+	room := k.threads+len(t.threads) <= mostThreadRows
 	for _, th := range t.threads {
 		threads[th.proc]++
 		if !placed {
 			continue
 		}
 		if row, ok := t.lookAt(th, end); ok {
+			if !room { // of a look all have a row, or none
+				k.left++
+				continue
+			}
 			k.n++
+			k.threads++
 			t.out.Append(row)
 		}
 	}
@@ -106,7 +119,7 @@ func (t *Trace) lookAtSockets(end int64) {
 		k.shown = append(k.shown, d)
 	}
 	k.fresh = k.fresh[:0]
-	if len(k.shown) > 4096 {
+	if len(k.shown) > max(4096, k.enough) {
 		still := k.shown[:0]
 		for _, d := range k.shown {
 			if !d.closed {
@@ -114,7 +127,7 @@ func (t *Trace) lookAtSockets(end int64) {
 			}
 		}
 		clear(k.shown[len(still):])
-		k.shown = still
+		k.shown, k.enough = still, 2*len(still)
 	}
 }
 

@@ -76,10 +76,10 @@ func (t *Trace) flush(end int64) {
 			t.spare(th)
 		}
 	}
-	t.takeLeft(&fold, table)
-	fold.add(t, table)
-	rows, folded := table.Coarser(fold.most)
-	t.folded += folded + fold.n
+	t.takeLeft(fold, table)
+	summed := t.sums.tell(t, table)
+	rows, folded := table.Coarser(t.most())
+	t.folded += folded + summed
 	t.rows += len(rows)
 	t.tellHeld()
 	t.held = rows

@@ -179,8 +179,8 @@ func (t *Trace) forked(parent *thread, tid int, args []byte) {
 			return
 		}
 		parent.proc.fds.each(func(fd int32, d *descriptor) {
-			if mine.get(fd) == nil {
-				mine.set(fd, d.inherited(child.proc))
+			if mine.get(fd) == nil && !t.noRoom() {
+				t.knows(child.proc, fd, d.inherited(child.proc))
 			}
 		})
 	}
@@ -192,7 +192,7 @@ func (t *Trace) gone(th *thread, at int64) {
 		t.addOpen(th, at)
 		th.open = nil
 	}
-	th.gone = true
+	th.gone, t.ended = true, true
 	t.leave(th)
 	delete(t.threads, th.tid)
 	if t.recent == th {
@@ -210,7 +210,7 @@ func (t *Trace) leave(th *thread) {
 	if t.early == nil {
 		t.early = calltable.Table{}
 	}
-	t.takeLeft(&folding{}, t.early)
+	t.takeLeft(t.foldingLeft(lengths{}), t.early)
 	if len(t.early) > 4*calltable.Most {
 		_, folded := t.early.Coarser(calltable.Most)
 		t.folded += folded
@@ -221,7 +221,7 @@ func (t *Trace) leave(th *thread) {
 const mostLeft = 256
 
 // takeLeft makes rows of the cells of those that ended, and keeps their memory for others.
-func (t *Trace) takeLeft(fold *folding, table calltable.Table) {
+func (t *Trace) takeLeft(fold folding, table calltable.Table) {
 	for _, th := range t.left {
 		fold.take(t, th, table)
 		t.spare(th)

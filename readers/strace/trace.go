@@ -47,6 +47,7 @@ type Trace struct {
 	fromOutside bool
 	left        []*thread         // ended in this second, with cells
 	early       calltable.Table   // rows of others that did; nil: there are none
+	sums        sums              // of those that have no row
 	held        []*recording.Call // of the second before: see takeBack
 	second      int64             // the second that is counted now begins here; 0: no line had a time
 
@@ -58,6 +59,9 @@ type Trace struct {
 	Counts                   Counts
 
 	lostThreads int
+	fds         int  // that are known, and some of processes that ended
+	unknownFDs  int  // for which there was no room
+	ended       bool // a thread did since they were counted
 
 	turns   map[turnKey]*recording.Turns // of this second
 	turning []*descriptor                // with a turn under way
@@ -323,7 +327,7 @@ func (t *Trace) special(th *thread, class class, id uint16, fd int32, begin, end
 		t.opened(th, t.calls.names[id], end, int32(l.Ret), args, l.Tail)
 	case class&closes != 0:
 		t.closed(th.proc.fds.get(fd), end)
-		th.proc.fds.drop(fd)
+		t.forgets(th.proc, fd)
 	case class&polls != 0:
 		t.readable(th, t.calls.names[id], end, args, l)
 	case class&arms != 0:
