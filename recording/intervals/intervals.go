@@ -48,6 +48,15 @@ func Overlap(a, b []recording.Interval, end recording.Time) time.Duration {
 	return sum
 }
 
+// Near are those of merged intervals that may overlap another one.
+func Near(merged []recording.Interval, one recording.Interval) []recording.Interval {
+	from := sort.Search(len(merged), func(k int) bool { return merged[k].End == 0 || merged[k].End > one.Start })
+	if merged = merged[from:]; one.End == 0 {
+		return merged
+	}
+	return merged[:sort.Search(len(merged), func(k int) bool { return merged[k].Start >= one.End })]
+}
+
 // Clip are the parts of them that lie in another; open ones end with it.
 func Clip(all []recording.Interval, to recording.Interval) []recording.Interval {
 	var out []recording.Interval

@@ -40,6 +40,25 @@ func TestOverlap(t *testing.T) {
 }
 
 // What lies in a window and what does not are the window.
+// What lies near is all that overlaps, whatever is asked.
+func TestNear(t *testing.T) {
+	all := spans(1, 10, 20, 30, 40, 50, 60, 0)
+	for from := recording.Time(0); from < 70; from++ {
+		for to := from; to < 72; to++ {
+			one := spans(from, to+1)
+			if to == from {
+				one[0].End = 0 // open
+			}
+			if got, want := Overlap(Near(all, one[0]), one, 80*sec), Overlap(all, one, 80*sec); got != want {
+				t.Fatalf("%d to %d: %s, want %s", from, to, got, want)
+			}
+		}
+	}
+	if n := len(Near(all, spans(30, 40)[0])); n != 0 {
+		t.Errorf("%d touch what lies between two", n)
+	}
+}
+
 func TestClipAndRest(t *testing.T) {
 	window := spans(2, 10)[0]
 	for _, c := range []struct{ all, inside, rest []recording.Interval }{

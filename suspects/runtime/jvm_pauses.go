@@ -121,7 +121,8 @@ func (j *standstill) addPauses(r *recording.Recording, window recording.Interval
 		{recording.EventGCPause, gcLog, nil}, {recording.EventGCPause, "", nil},
 	} {
 		known := intervals.Merge(j.pauses, 0)
-		for _, e := range r.Events {
+		for k := range r.Events {
+			e := &r.Events[k]
 			if e.Kind != of.kind || e.Subject.PID != j.process.Subject.PID || e.Attrs["source"] != of.source {
 				continue
 			}
@@ -132,11 +133,11 @@ func (j *standstill) addPauses(r *recording.Recording, window recording.Interval
 				continue
 			}
 			if of.told != nil {
-				of.told.add(e, length)
+				of.told.add(*e, length)
 			} else {
-				j.collected(e, length)
+				j.collected(*e, length)
 			}
-			if intervals.Overlap(known, []recording.Interval{i}, window.End).Seconds() >= 0.5*length {
+			if intervals.Overlap(intervals.Near(known, i), []recording.Interval{i}, window.End).Seconds() >= 0.5*length {
 				continue
 			}
 			j.pauses = append(j.pauses, i)
