@@ -254,6 +254,9 @@ func (t *Trace) use(th *thread, fd int32, at int64, args []byte) *descriptor {
 	d.told = true
 	t.takeSide(d, th.proc)
 	if t.fdRows < mostFDRows && d.at == 0 {
+		if len(t.untold) == mostUntold {
+			t.forgetUntold()
+		}
 		t.untold = append(t.untold, d)
 		d.at = len(t.untold)
 	}
@@ -303,6 +306,30 @@ func (t *Trace) tellFDs() {
 	}
 	clear(t.untold)
 	t.untold = t.untold[:0]
+}
+
+// mostUntold descriptors wait for the end of their second. It may last for the rest of a file,
+// where times were set back.
+const mostUntold = 1 << 14
+
+// forgetUntold makes room among those that wait: those that are gone, by a close or with
+// their process, say nothing, and if most are still there, they are told now.
+func (t *Trace) forgetUntold() {
+	left := t.untold[:0]
+	for _, d := range t.untold {
+		if d == nil {
+			continue
+		}
+		if d.at = 0; d.closed || d.owner.ended {
+			continue
+		}
+		left = append(left, d)
+		d.at = len(left)
+	}
+	clear(t.untold[len(left):])
+	if t.untold = left; len(left) > mostUntold/2 {
+		t.tellFDs()
+	}
 }
 
 // mostFDRows of a trace are kept; further ones are left out, and it is said.

@@ -3,6 +3,7 @@ package strace
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"snag/recording"
 )
@@ -81,5 +82,48 @@ func TestManyProcessesInASecond(t *testing.T) {
 	}
 	if n != 4*processes || counts.Calls != 4*processes || len(out.Calls) > 600 {
 		t.Errorf("%d calls in %d rows", n, len(out.Calls))
+	}
+}
+
+// A child may have ended before the line that tells of its birth. Then it is not taken for alive:
+// the next session begins when all have ended.
+func TestAChildThatEndedBeforeItsBirth(t *testing.T) {
+	session := `10 1700000000.000000 execve("/bin/sh", ["sh"], 0x7ffc) = 0 <0.000300>
+10 1700000000.100000 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+11 1700000000.100100 execve("/bin/true", ["true"], 0x7ffc) = 0 <0.000300>
+11 1700000000.200000 +++ exited with 0 +++
+10 1700000000.200100 <... clone resumed>) = 11 <0.000200>
+10 1700000005.000000 wait4(-1, NULL, 0, NULL) = 11 <0.000010>
+10 1700000005.100000 +++ exited with 0 +++
+`
+	tr := New(&sink{}, Options{Begin: 1_700_000_000e9})
+	var l Line
+	for line := range strings.Lines(session + session) {
+		l.Parse([]byte(strings.TrimSuffix(line, "\n")))
+		tr.Line(&l)
+	}
+	if counts := tr.End(); len(tr.threads) > 0 || tr.clock.moved != 1 || counts.Last.Sub(counts.First) < 10*time.Second {
+		t.Errorf("%d threads are left, %d sessions were placed behind another, %s in all", len(tr.threads), tr.clock.moved, counts.Last.Sub(counts.First))
+	}
+}
+
+// Where times were set back a second may last for the rest of a file: descriptors that nobody
+// closed, of processes that ended, do not wait for its end.
+func TestDescriptorsOfASecondWithoutEnd(t *testing.T) {
+	tr := New(&sink{}, Options{Begin: 1_700_000_000e9})
+	var l Line
+	line := func(text string) {
+		l.Parse([]byte(text))
+		tr.Line(&l)
+	}
+	line(`9 1700000000.100000 execve("/bin/sh", ["sh"], 0x7ffc) = 0 <0.000300>`)
+	for pid := range 3 * mostUntold {
+		p := itoa(1000 + pid)
+		line(p + ` 1700000000.100000 openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3 <0.000020>`)
+		line(p + ` 1700000000.100000 read(3, "x", 10) = 1 <0.000010>`)
+		line(p + ` 1700000000.100000 +++ exited with 0 +++`)
+		if n := len(tr.untold); n > mostUntold {
+			t.Fatalf("%d descriptors wait to be told", n)
+		}
 	}
 }

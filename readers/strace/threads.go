@@ -35,6 +35,7 @@ type process struct {
 	fds         *fdTable
 	polls       map[uint64]int32 // descriptors by what epoll tells of them
 	limit, hard int              // RLIMIT_NOFILE; 0: not seen
+	ended       bool             // its first thread has
 	looked      int64            // when it was last told of, ns
 }
 
@@ -153,13 +154,21 @@ const (
 	overflow    = -1
 )
 
+// soonAfter lines of a child's end the line comes that tells of its birth; later ones tell of
+// another thread that was given its number.
+const soonAfter = 10_000
+
 // forked makes the thread that a clone gave.
 func (t *Trace) forked(parent *thread, tid int, args []byte) {
 	if tid <= 0 || len(t.threads) >= mostThreads {
 		return
 	}
-	t.born[tid] = true
 	child := t.threads[tid]
+	if at, ok := t.unborn[tid]; ok && child == nil && t.Counts.Lines-at < soonAfter { // it has ended already: on a busy machine its lines come first
+		delete(t.unborn, tid)
+		return
+	}
+	t.born[tid] = true
 	if child == nil {
 		child = &thread{tid: tid, cells: t.emptyCells()}
 		t.threads[tid] = child
@@ -193,6 +202,14 @@ func (t *Trace) gone(th *thread, at int64) {
 		th.open = nil
 	}
 	th.gone, t.ended = true, true
+	if th.tid == th.proc.pid {
+		th.proc.ended = true
+	}
+	if t.born[th.tid] {
+		delete(t.born, th.tid)
+	} else if len(t.unborn) < mostThreads {
+		t.unborn[th.tid] = t.Counts.Lines
+	}
 	t.leave(th)
 	delete(t.threads, th.tid)
 	if t.recent == th {

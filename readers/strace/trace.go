@@ -38,7 +38,8 @@ type Trace struct {
 	calls    *callNames
 	errnos   *callNames // the names of errors
 	threads  map[int]*thread
-	born     map[int]bool // whom a clone that was seen made
+	born     map[int]bool   // whom a clone that was seen made
+	unborn   map[int]uint64 // whom none did, and in which line they ended
 	recent   *thread
 	near     [64]*thread // seen lately, by the low bits of their numbers
 	first    int         // the thread that was there first
@@ -105,7 +106,7 @@ func New(out recording.Sink, o Options) *Trace {
 	}
 	return &Trace{
 		o: o, out: out, clock: clock{midnight: o.Begin, begin: o.Begin}, calls: newCallNames(), errnos: newCallNames(),
-		threads: map[int]*thread{}, born: map[int]bool{}, locks: locks{},
+		threads: map[int]*thread{}, born: map[int]bool{}, unborn: map[int]uint64{}, locks: locks{},
 		turns: map[turnKey]*recording.Turns{}, errors: map[failureKey]*recording.CallError{}, waits: map[waitKey]*recording.OffCPU{}, found: map[foundKey]*found{},
 	}
 }
