@@ -212,7 +212,7 @@ func (d demand) outside(at int, rest float64, now *doing, called callsOf, inCall
 	for _, pid := range d.party.PIDs {
 		for where, a := range called[pid][at] {
 			w := waits[where]
-			waits[where] = asked{w.open + a.open, w.room + a.room, w.locked || a.locked}
+			waits[where] = asked{w.open + a.open, w.room + a.room, w.locked || a.locked, w.taken || a.taken}
 			sum += a.open
 		}
 	}
@@ -232,7 +232,11 @@ func (d demand) outside(at int, rest float64, now *doing, called callsOf, inCall
 					d.party.add(Entry{Account: Lock, Where: "held in calls of " + where, Seconds: n, InLine: n, Looks: looks})
 					continue
 				}
-				d.party.add(Entry{Account: Call, Where: where, Seconds: n, InLine: n, Looks: looks, pool: int(math.Round(a.room))})
+				e := Entry{Account: Call, Where: where, Seconds: n, InLine: n, Looks: looks, pool: int(math.Round(a.room))}
+				if a.taken { // they wait for a thread, not for a connection
+					e.pool = 0
+				}
+				d.party.add(e)
 			}
 		}
 		if rest = line; full > 0 {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -25,10 +26,14 @@ const (
 	// Many threads make a call now and then, and never two at once: a lock is held meanwhile. One
 	// thread that makes them all is one worker.
 	manyCallers = 3
+	// Each request needs the same number of calls, as far as those show that are under way at the
+	// ends: others are of something that the process does besides.
+	unevenly = 0.15
 )
 
-// Alone are calls that several threads of a party make, and never two at once while requests wait.
-type Alone struct {
+// Callers are the threads of a party that make its calls to an address, as many at a time as may
+// be, while requests wait.
+type Callers struct {
 	Party   *Party
 	Address string // that is called
 	Threads int    // that were found in the calls
@@ -37,9 +42,10 @@ type Alone struct {
 	Calls, Waiting float64
 }
 
-// ceilings gives the calls of each service room, in the seconds in which they are at a limit, and
-// returns those that are made one at a time.
-func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []demand) (alone []Alone) {
+// ceilings gives the calls of each service room, in the seconds in which they are at a limit. It
+// returns those that several threads make one at a time, and those of which as many are made as
+// there are threads that make any.
+func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []demand) (alone, taken []Callers) {
 	for _, v := range scene.Services(s, r, string(Calls)) {
 		open, ended := map[int]uint64{}, map[int]uint64{}
 		for _, row := range v.Rows {
@@ -55,13 +61,19 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 			if scene.IDOf(d.party.Subject) == scene.IDOf(v.Subject) {
 				continue // it asks itself
 			}
-			limit, full := d.ceiling(c, to, open, ended)
-			if callers := callersOf(s, r, d.party.PIDs, to); limit == 1 && callers > 0 {
-				if a := c.alone(d, to, full, callers, s.Window); a.Threads >= manyCallers {
-					alone = append(alone, a)
+			limit, full, perAnswer := d.ceiling(c, to, open, ended)
+			callers := callersOf(s, r, d.party.PIDs, to)
+			most := float64(slices.Max(append(slices.Collect(maps.Values(open)), 0)))
+			if limit > 0 && float64(callers) == limit && most == limit && math.Abs(perAnswer-math.Round(perAnswer)) <= unevenly*perAnswer {
+				taken = append(taken, c.callers(d, to, full, callers, s.Window, asked{room: limit / float64(len(d.party.PIDs)), taken: true}))
+				continue
+			}
+			if limit == 1 && callers > 0 {
+				if callers >= manyCallers && len(d.party.PIDs) == 1 && !c.oneConnection(d, to, full) {
+					alone = append(alone, c.callers(d, to, full, callers, s.Window, asked{room: 1, locked: true}))
 					continue
 				}
-				if slices.Max(slices.Collect(maps.Values(open))) < manyCallers {
+				if most < manyCallers {
 					continue // of fewer threads each is a worker; who has one loop for all has a limit
 				}
 				// At other times it has several calls open at once: it is no single worker, and of its
@@ -78,7 +90,7 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 			}
 		}
 	}
-	return alone
+	return alone, taken
 }
 
 // callersOf is how many threads of some processes were found waiting for a destination.
@@ -92,39 +104,36 @@ func callersOf(s *scene.Scene, r *recording.Recording, pids []int, to string) in
 	return len(callers)
 }
 
-// alone marks the calls to a destination that a process' threads make one at a time, and tells how
-// many threads they are. Where they share one connection it is that one that they wait for.
-func (c callsOf) alone(d demand, to string, full []int, callers int, window recording.Interval) Alone {
-	one := Alone{Party: d.party, Address: to}
-	if len(d.party.PIDs) != 1 {
-		return one // one at a time of several processes
-	}
-	pid := d.party.PIDs[0]
-	for _, at := range full {
-		a := c[pid][at][to]
-		if a.room > 0 {
-			return one
+// oneConnection tells that the threads share one: it is that one that they wait for.
+func (c callsOf) oneConnection(d demand, to string, full []int) bool {
+	return slices.ContainsFunc(full, func(at int) bool { return c[d.party.PIDs[0]][at][to].room == 1 })
+}
+
+// callers marks the calls to a destination in the seconds in which they are at a limit, and tells
+// of the threads that make them.
+func (c callsOf) callers(d demand, to string, full []int, threads int, window recording.Interval, limit asked) Callers {
+	out := Callers{Party: d.party, Address: to, Threads: threads}
+	for _, at := range slices.Sorted(slices.Values(full)) {
+		calls := 0.0
+		for _, pid := range d.party.PIDs {
+			if a, ok := c[pid][at][to]; ok {
+				calls += a.open
+				c[pid][at][to] = asked{open: a.open, room: limit.room, locked: limit.locked, taken: limit.taken}
+			}
 		}
-		one.Calls += a.open / float64(len(full))
-		one.Waiting += (d.seconds[at].open - d.seconds[at].unread - a.open) / float64(len(full))
+		out.Calls += calls / float64(len(full))
+		out.Waiting += (d.seconds[at].open - d.seconds[at].unread - calls) / float64(len(full))
+		from := window.Start.Add(time.Duration(at) * time.Second)
+		out.Active = append(out.Active, recording.Interval{Start: from, End: from.Add(time.Second)})
 	}
-	if one.Threads = callers; one.Threads >= manyCallers {
-		for _, at := range full {
-			from := window.Start.Add(time.Duration(at) * time.Second)
-			one.Active = append(one.Active, recording.Interval{Start: from, End: from.Add(time.Second)})
-			a := c[pid][at][to]
-			a.room, a.locked = 1, true
-			c[pid][at][to] = a
-		}
-	}
-	one.Active = intervals.Merge(one.Active, 0)
-	return one
+	out.Active = intervals.Merge(out.Active, 0)
+	return out
 }
 
 // ceiling is how many calls to a destination a party can have open, and the seconds in which it
-// had, while requests waited; 0: nothing tells of a limit. Open and ended are the destination's
-// calls by second.
-func (d demand) ceiling(c callsOf, to string, open, ended map[int]uint64) (limit float64, full []int) {
+// had, while requests waited; 0: nothing tells of a limit. PerAnswer is how many calls were made for
+// one. Open and ended are the destination's calls by second.
+func (d demand) ceiling(c callsOf, to string, open, ended map[int]uint64) (limit float64, full []int, perAnswer float64) {
 	var waits []int
 	looks := map[uint64]int{}
 	calls, answers := uint64(0), uint64(0)
@@ -148,9 +157,9 @@ func (d demand) ceiling(c callsOf, to string, open, ended map[int]uint64) (limit
 			most, n = k, times
 		}
 	}
-	perAnswer := float64(calls) / max(1, float64(answers))
+	perAnswer = float64(calls) / max(1, float64(answers))
 	if most == 0 || 2*n <= len(waits) || perAnswer < callsLeast || perAnswer > callsMost {
-		return 0, nil
+		return 0, nil, 0
 	}
 	limit = float64(most)
 	below := 0
@@ -167,7 +176,7 @@ func (d demand) ceiling(c callsOf, to string, open, ended map[int]uint64) (limit
 		}
 	}
 	if len(full) < ceilingsFor || 2*below < len(waits) {
-		return 0, nil
+		return 0, nil, 0
 	}
-	return limit, full
+	return limit, full, perAnswer
 }

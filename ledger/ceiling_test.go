@@ -34,7 +34,7 @@ func TestCeiling(t *testing.T) {
 			calls.add(7, i, at, c.calls[i], 0)
 			open[i], ended[i] = c.looks[i], c.ended
 		}
-		if limit, full := d.ceiling(calls, at, open, ended); limit != c.limit || len(full) != c.seconds {
+		if limit, full, _ := d.ceiling(calls, at, open, ended); limit != c.limit || len(full) != c.seconds {
 			t.Errorf("%s: a limit of %g in seconds %v, want %g in %d of them", c.what, limit, full, c.limit, c.seconds)
 		}
 	}

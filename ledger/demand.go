@@ -58,7 +58,7 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 			serve = append(serve, d)
 		}
 	}
-	l.Alone = called.ceilings(s, r, serve)
+	l.Alone, l.Taken = called.ceilings(s, r, serve)
 	served := map[scene.NodeID]*Party{}
 	for _, d := range serve {
 		d.party.Strangers = strangersOf(s, r, d.party.Subject, looks)
@@ -268,7 +268,7 @@ func (c callsOf) add(pid, at int, to string, open, room float64) {
 		c[pid][at] = map[string]asked{}
 	}
 	a := c[pid][at][to]
-	c[pid][at][to] = asked{open: a.open + open, room: max(a.room, room), locked: a.locked}
+	c[pid][at][to] = asked{open: a.open + open, room: max(a.room, room), locked: a.locked, taken: a.taken}
 }
 
 func (p *Party) add(e Entry) {

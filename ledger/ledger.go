@@ -159,8 +159,8 @@ type Ledger struct {
 	Pools []Pool
 	// Helpers are those that took time of requests.
 	Helpers []*Helpers
-	// Alone are calls that several threads make, and never two at once.
-	Alone []Alone
+	// Alone are the threads that make calls, and never two at once; Taken those that are all in one.
+	Alone, Taken []Callers
 
 	called map[string]*Party // services of this host, by the addresses at which they are called
 }

@@ -8,10 +8,10 @@ import (
 
 // asked is what a process waits for at one destination in a second: its open calls, and how
 // many it can have open at most, where it keeps a fixed number of connections for them or has a
-// limit. Locked are those that are made one at a time.
+// limit. Locked are those that are made one at a time, taken those that need a thread of a few.
 type asked struct {
-	open, room float64
-	locked     bool
+	open, room    float64
+	locked, taken bool
 }
 
 // full tells that a call would have to wait for a connection.

@@ -61,9 +61,10 @@ const waitsForMemory = 0.1
 // limitedGroup is a control group with a limit of its memory, and what happened there.
 type limitedGroup struct {
 	path                  string
-	file                  string // of the limit that holds: memory.max, memory.high, memory.limit_in_bytes
-	source                string // its whole path; "" not known
-	limit, used, swap     float64
+	file                  string             // of the limit that holds: memory.max, memory.high, memory.limit_in_bytes
+	source                string             // its whole path; "" not known
+	limit, used, swap     float64            // the lowest that it had, and the most that it held meanwhile
+	while                 recording.Interval // it had that limit
 	processes             []*scene.Process
 	hits, kills           float64
 	missed                measure.Steps // pages that were needed again
@@ -91,14 +92,14 @@ func limitedGroups(s *scene.Scene, r *recording.Recording) []*limitedGroup {
 	for _, name := range []string{"snag_cgroup_memory_limit_bytes", "snag_cgroup_memory_high_bytes"} {
 		for _, series := range r.Select(name) {
 			path := series.Labels["cgroup"]
-			limit, ok := series.Last()
-			if !ok || limit <= 0 || by[path] != nil && by[path].limit <= limit {
+			limit, while := lowest(series)
+			if limit <= 0 || by[path] != nil && by[path].limit <= limit {
 				continue
 			}
 			if by[path] == nil {
 				order = append(order, path)
 			}
-			by[path] = &limitedGroup{path: path, limit: limit, file: "memory.max"}
+			by[path] = &limitedGroup{path: path, limit: limit, while: while, file: "memory.max"}
 			if name == "snag_cgroup_memory_high_bytes" {
 				by[path].file = "memory.high"
 			}
@@ -118,6 +119,21 @@ func limitedGroups(s *scene.Scene, r *recording.Recording) []*limitedGroup {
 	return out
 }
 
+// lowest is the least of a series that is no zero, and from when to when it was so: a limit may be
+// changed while somebody looks.
+func lowest(series recording.Series) (least float64, while recording.Interval) {
+	for _, point := range series.Points {
+		switch {
+		case point.V <= 0:
+		case least == 0 || point.V < least:
+			least, while = point.V, recording.Interval{Start: point.T, End: point.T}
+		case point.V == least:
+			while.End = point.T
+		}
+	}
+	return least, while
+}
+
 func (g *limitedGroup) measure(s *scene.Scene, r *recording.Recording) {
 	for _, p := range s.Processes {
 		if at := p.Last().GroupOf("memory"); p.Subject.PID != r.Manifest.SelfPID && (at == g.path || strings.HasPrefix(at, g.path+"/")) {
@@ -129,7 +145,11 @@ func (g *limitedGroup) measure(s *scene.Scene, r *recording.Recording) {
 	}
 	of := func(name string) []recording.Series { return r.Select("snag_cgroup_memory_"+name, "cgroup", g.path) }
 	for _, series := range of("bytes") {
-		g.used, _ = series.Max()
+		for _, point := range series.Points {
+			if point.T >= g.while.Start && point.T <= g.while.End {
+				g.used = max(g.used, point.V)
+			}
+		}
 	}
 	for _, series := range slices.Concat(of("limit_hits_total"), of("high_hits_total")) {
 		hits, _ := series.Increase()
