@@ -138,9 +138,15 @@ func (r *Recording) Measured(measure string) (Coverage, bool) {
 	if found < 0 && closerLook(measure) {
 		return Coverage{Probe: measure, State: CoverageOff, Why: "no process was looked at closer"}, false
 	}
+	if found < 0 && len(r.Manifest.Files) > 0 {
+		return Coverage{Probe: measure, State: CoverageUnavailable, Why: NotInFiles}, false
+	}
 	if found < 0 {
 		return Coverage{Probe: measure, State: CoverageUnavailable, Why: "this recording has no coverage of it"}, false
 	}
 	c := r.Coverage[found]
 	return c, c.State == CoverageOK || c.State == CoveragePartial
 }
+
+// NotInFiles is why what files of a kind never tell was not measured.
+const NotInFiles = "these files do not tell it"

@@ -85,6 +85,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 	}
 	p.twoSides(r)
 	p.conversations(r)
+	p.inFiles(r)
 	p.parties(v)
 	p.others(v)
 	p.elsewhere(v)
@@ -226,9 +227,10 @@ func (p *page) chain(e verdict.Entry) {
 func (p *page) evidence(e verdict.Entry, side suspect.Side, mark string) {
 	var pieces []suspect.Evidence
 	for _, piece := range e.Evidence {
-		if piece.Side == side {
-			pieces = append(pieces, piece)
+		if piece.Side != side || side == suspect.Missing && !p.Verbose && strings.HasSuffix(piece.Text, recording.NotInFiles) {
+			continue // the headline says of how many suspects the files tell nothing
 		}
+		pieces = append(pieces, piece)
 	}
 	most := p.detail.evidence
 	if side != suspect.For {
