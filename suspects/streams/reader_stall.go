@@ -26,6 +26,7 @@ var readerStall = &suspect.Suspect{
 	For: []string{
 		"decisive: data lies unread at the player's own socket and the server's window to it is shut (timer persist, rwnd_limited)",
 		"strong: the window is shut, the player is on another host",
+		"strong: at the player's own socket more and more lies unread for 2 s and longer, and it takes nothing: its buffer holds that much of a slow stream",
 		"strong: no gap at the ingest, and the stream went on for others (Send-Q 0, Recv-Q 0)",
 	},
 	Against: []string{
@@ -57,12 +58,31 @@ func weighReaderStall(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 				continue
 			}
 			seen[k] = true
-			if c := consumerOf(k.Owner(), k, s.Window); c != nil {
+			c := consumerOf(k.Owner(), k, s.Window)
+			if c == nil {
+				c = unreadBy(s, k)
+			}
+			if c != nil {
 				out = append(out, stuckReader(s, r, st, c))
 			}
 		}
 	}
 	return out
+}
+
+// unreadBy is the reader at the other end of a connection, on this host, that took nothing of what
+// came for 2 s and more: a slow stream takes longer than that to fill its receive buffer, and until
+// then the server notices nothing. nil: it reads.
+func unreadBy(s *scene.Scene, k *scene.Socket) *consumer {
+	if k.Peer == nil {
+		return nil
+	}
+	for _, sym := range s.Symptoms {
+		if sym.Name == scene.StreamFreeze && sym.Side == "read" && scene.IDOf(sym.Subject) == scene.IDOf(k.Peer.Subject) {
+			return &consumer{relay: k.Owner(), socket: k, active: sym.Active}
+		}
+	}
+	return nil
 }
 
 // reads0 tells whether the process rather reads than writes this connection.
@@ -106,7 +126,10 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 		sender.Grade = suspect.Weak
 	}
 	own := readEnd(k.Peer, receives, c.active, s.Window)
-	if own.seen && own.waits() {
+	if own.seen && own.most > 0 && c.sendQ == 0 {
+		sender = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(own.most), Unit: "B", Source: source.SS("-tnp", source.RecvQ).With(source.BytesReceived), Origin: "the reader's socket",
+			Text: fmt.Sprintf("up to %s lay unread at its own socket, and more came, for %s: it took nothing of it", units.Bytes(float64(own.most)), units.Lasting(stuck))}
+	} else if own.seen && own.waits() {
 		sender.Text += fmt.Sprintf("; up to %s lay unread at its own socket %s", units.Bytes(float64(own.most)), own.lookedAt())
 		sender.Source = sender.Source.As(sender.Source.String() + ", Recv-Q").With(source.RecvQ)
 		if sender.Grade == suspect.Strong && own.waiting >= 2 {
