@@ -15,24 +15,44 @@ type TurnedAway struct {
 	Listener recording.Subject
 	N, Of    float64 // of those that were opened
 	Answered float64 // requests of others meanwhile
+	// Kept are the connections of others that were there all the time, if none came or went of them.
+	Kept int
 	// Clients are addresses of which some were turned away, Known those of which others stayed or
 	// were served.
 	Clients, Known int
 	Active         []recording.Interval
 }
 
-// TurnedAways are those of listeners that serve others meanwhile. A service that says what it has
-// to say and hangs up (daytime, RFC 867) turns nobody away.
+// fewKept connections that stay are what a limit leaves to others.
+const fewKept = 10
+
+// TurnedAways are those of listeners that serve others meanwhile, or keep the connections of others
+// on which nobody asks anything. A service that says what it has to say and hangs up (daytime, RFC
+// 867) turns nobody away, and keeps nobody.
 func TurnedAways(s *Scene, r *recording.Recording) (out []TurnedAway) {
 	for _, k := range s.Sockets {
 		if !k.Listening() || k.First().Proto != "tcp" {
 			continue
 		}
-		if t := turnedAwayAt(r, k); t.N >= failedFloor && t.N >= failedOfAll*t.Of && t.Answered > 0 {
+		if t := turnedAwayAt(r, k); t.N >= failedFloor && t.N >= failedOfAll*t.Of && (t.Answered > 0 || t.keeps(s, k)) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// keeps notes how many connections of a listener stay, where it keeps any.
+func (t *TurnedAway) keeps(s *Scene, listener *Socket) bool {
+	var all []*Socket
+	for _, k := range s.Sockets {
+		if k.Listener == listener && k.Owner() != nil {
+			all = append(all, k)
+		}
+	}
+	if least, most, looks := s.Stayed(all); looks >= 2 && least == most {
+		t.Kept = most
+	}
+	return t.Kept >= fewKept
 }
 
 func turnedAwayAt(r *recording.Recording, k *Socket) TurnedAway {

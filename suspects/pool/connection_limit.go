@@ -183,12 +183,16 @@ func turnsAway(s *scene.Scene, t scene.TurnedAway) suspect.Finding {
 		{Side: suspect.For, Grade: suspect.Strong, Value: t.Answered, Unit: "requests", Source: source.Turns, Origin: "turns",
 			Text: fmt.Sprintf("it answered %s requests of others meanwhile: it works, and chooses", units.Count(t.Answered))},
 	}
-	if t.Known == 0 {
+	if t.Kept > 0 {
+		f.Text += fmt.Sprintf(", and kept %d", t.Kept)
+		f.Evidence[1] = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(t.Kept), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
+			Text: fmt.Sprintf("%s of others stayed all the time, and no request was answered on any of them", units.Plural(t.Kept, "connection"))}
+	} else if t.Known == 0 {
 		f.Evidence[1].Grade = suspect.Weak
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: float64(t.Clients), Unit: "addresses", Source: source.Connections, Origin: "addresses",
 			Text: "none of the addresses that it turned away was served: rather a rule that keeps them out"})
 	}
-	if least, most, looks := stayed(s, t.Listener, t.Active...); looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
+	if least, most, looks := stayed(s, t.Listener, t.Active...); t.Kept == 0 && looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
 		f.Text += fmt.Sprintf(", and kept %d", most)
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
 			Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)})
