@@ -22,7 +22,7 @@ const (
 func sickStreams(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, st := range s.Streams {
-		for _, find := range []func(*Scene, *Stream) (Symptom, bool){frozen, late, skipped} {
+		for _, find := range []func(*Scene, *Stream) (Symptom, bool){frozen, ended, refused, late, skipped} {
 			if sym, ok := find(s, st); ok {
 				sym.Subject = st.Subject
 				out = append(out, onset(sym, s))

@@ -5,6 +5,8 @@ import "snag/recording"
 // Names of the symptoms: what a user feels (docs: the catalogue's first section).
 const (
 	StreamFreeze      = "stream-freeze"
+	StreamEnded       = "stream-ended"
+	StreamRefused     = "stream-refused"
 	StreamLate        = "stream-late"
 	FramesSkipped     = "frames-skipped"
 	RequestLatency    = "request-latency"
@@ -16,6 +18,12 @@ const (
 	LogSilence        = "log-silence"
 	FailedAnswers     = "failed-answers"
 )
+
+// Meant tells whether a cause that is known to lead to one symptom leads to another, too: what makes
+// a stream stand ends it where its server or its reader gives up.
+func Meant(lead, symptom string) bool {
+	return lead == symptom || lead == StreamFreeze && symptom == StreamEnded
+}
 
 // Symptom is what went wrong as a user would feel it, before anything is
 // suspected.

@@ -46,7 +46,7 @@ func (g *graph) across(at map[*candidate]*host, where []*host) {
 		for _, lead := range a.suspect.LeadsTo {
 			var effects []int
 			for i, sym := range g.symptoms {
-				if apart(where[i]) && sym.Name == lead.To && len(sym.Active) > 0 && !g.has(a, nil, i) {
+				if apart(where[i]) && scene.Meant(lead.To, sym.Name) && len(sym.Active) > 0 && !g.has(a, nil, i) {
 					effects = append(effects, i)
 				}
 			}

@@ -251,7 +251,7 @@ func (g *graph) explains(c *candidate) map[int]float64 {
 
 func leadsTo(s *suspect.Suspect, name string) (suspect.Lead, bool) {
 	for _, l := range s.LeadsTo {
-		if l.To == name {
+		if scene.Meant(l.To, name) {
 			return l, true
 		}
 	}

@@ -25,6 +25,8 @@ var felt = map[string]struct {
 	scene.ConnectLatency:    {3, 0.001},  // connections that waited for a SYN to be sent again: 1 s each
 	scene.RequestLatency:    {0.005, 0},  // seconds added to a typical request
 	scene.StreamFreeze:      {1, 0},      // seconds; healthy streams show gaps of 0.35 s on a busy machine
+	scene.StreamEnded:       {1, 0},      // seconds without it
+	scene.StreamRefused:     {1, 0},      // seconds without it
 	scene.StreamLate:        {0.5, 0},    // seconds
 	scene.ThroughputPlateau: {0.02, 0},   // share of the throughput that is missing
 	scene.FramesSkipped:     {3, 0},      // frames

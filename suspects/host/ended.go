@@ -103,6 +103,34 @@ func (e *ended) n(o outcome) (n int) {
 	return n
 }
 
+// feedsAsked tells whether it sent a stream that was asked for.
+func (e *ended) feedsAsked(s *scene.Scene) bool {
+	if e.proto != "feed" {
+		return false
+	}
+	for _, st := range s.Streams {
+		for _, l := range st.Way {
+			if l.From != nil && slices.Contains(e.sockets, l.From) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// last is how the process ended that ended last.
+func (e *ended) last() (o outcome) {
+	var at recording.Time
+	for k, exits := range e.exits {
+		for _, x := range exits {
+			if x.T >= at {
+				at, o = x.T, outcome(k)
+			}
+		}
+	}
+	return o
+}
+
 // endedServices are those whose processes ended, by post.
 func endedServices(s *scene.Scene, r *recording.Recording) (out []*ended) {
 	type family struct {

@@ -46,7 +46,7 @@ var serviceKilled = &suspect.Suspect{
 		"can't tell: a service that ends before it ever listens; why it computed or waited too long for its supervisor",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: "error-answers", Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.ConnectLatency, Lag: measure.FeltWithin},
-		{To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 5 * time.Second}, {To: scene.DatagramsLost, Lag: 5 * time.Second},
+		{To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.StreamRefused, Lag: 30 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 5 * time.Second}, {To: scene.DatagramsLost, Lag: 5 * time.Second},
 		{To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 5 * time.Second}, {To: "upstream-refused", Lag: 5 * time.Second}, {To: "worker-queue", Lag: measure.FeltWithin}, {To: "listen-overflow", Lag: measure.FeltWithin},
 		{To: "udp-port-closed", Lag: 5 * time.Second}, {To: "encoder-stall", Lag: 5 * time.Second}, {To: "log-silence", Lag: 10 * time.Second}},
 	Claims: []ledger.Account{ledger.Unread, ledger.Call},
@@ -74,6 +74,8 @@ func weighServiceKilled(s *scene.Scene, r *recording.Recording) []suspect.Findin
 	var out []suspect.Finding
 	for _, e := range endedServices(s, r) {
 		switch {
+		case e.feedsAsked(s): // however it ended: whoever asked for that stream has none
+			out = append(out, e.finding(s, r, e.last())...)
 		case e.n(endedKilled) > 0:
 			out = append(out, e.finding(s, r, endedKilled)...)
 		case e.n(endedFailed) > 0:
@@ -142,8 +144,11 @@ func (e *ended) finding(s *scene.Scene, r *recording.Recording, o outcome) []sus
 	last := all[len(all)-1]
 	f := suspect.Finding{Subject: e.subject(s, last)}
 	t := e.toll(s, r, o, f.Subject)
-	if e.proto == "udp" && t.lost < measure.StrayDatagrams || e.proto == "feed" && (o != endedKilled || len(t.away) == 0 || len(e.opened) == 0) {
-		return nil // nobody sent to it meanwhile; or it was not started again, and was meant to end
+	if e.proto == "udp" && t.lost < measure.StrayDatagrams {
+		return nil // nobody sent to it meanwhile
+	}
+	if e.proto == "feed" && (len(t.away) == 0 || !e.feedsAsked(s) && (o != endedKilled || len(e.opened) == 0)) {
+		return nil // it was not started again, and was meant to end
 	}
 	n, age := e.n(o), 0.0
 	for _, x := range all {
@@ -265,10 +270,11 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 		cost = append(cost, fmt.Sprintf("nobody was there for %s", units.Lasting(gone)))
 	}
 	hurt := t.cut > 0 || t.refused >= measure.FewRefused || e.proto == "feed" || t.lost > 0
-	switch o {
-	case endedAsked:
+	switch {
+	case e.feedsAsked(s):
+	case o == endedAsked:
 		hurt = t.refused >= measure.FewRefused || t.lost > 0
-	case endedWell:
+	case o == endedWell:
 		hurt = t.waited.Name != "" && !e.sessions(r) // which end with their connections, not after some answers
 		if busy := e.busy(s, r); hurt && busy < mostStarting {
 			f.Evidence[0].Grade = suspect.Decisive

@@ -125,6 +125,8 @@ export interface Verdict {
 export interface Symptom {
   name:
     | "stream-freeze"
+    | "stream-ended"
+    | "stream-refused"
     | "stream-late"
     | "frames-skipped"
     | "request-latency"

@@ -45,7 +45,7 @@ func say(h watch.Happened) string {
 		if ended {
 			return fmt.Sprintf("its clock keeps pace again; it went at %.2f of the wall's", h.Value)
 		}
-		return fmt.Sprintf("slow: its clock goes at %.2f of the wall's; an encoder that can't keep up", h.Value)
+		return fmt.Sprintf("slow: its clock goes at %.2f of the wall's: its source, its server or the way is too slow, and a viewer can't tell which", h.Value)
 	case recording.EventStreamSkipped:
 		return fmt.Sprintf("skipped: %.0f frames are missing by their timestamps", h.Value)
 	case recording.EventStreamJump:

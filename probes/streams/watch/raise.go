@@ -46,7 +46,7 @@ func (w *Watcher) alarming(now int64) []raised {
 			if all == nil {
 				all = w.troubles(now)
 			}
-			t := trouble{serverOf(s.entry.URL), w.time(s.alarm.onset), true}
+			t := trouble{server: serverOf(s.entry.URL), onset: w.time(s.alarm.onset), bad: true}
 			verdict := w.layersSay(s.entry, s.alarm.onset)
 			if verdict == "" {
 				verdict = triage(t, all)
@@ -105,6 +105,8 @@ func (w *Watcher) troubles(now int64) []trouble {
 		t := trouble{server: serverOf(s.entry.URL)}
 		if state, since := stateOf(s.link0(), s.signs, now); state == Frozen || state == Down {
 			t.bad, t.onset = true, w.time(since)
+		} else {
+			t.behind = state == Late || state == Slow
 		}
 		out = append(out, t)
 	}
@@ -128,5 +130,5 @@ func Triage(snap Snapshot, r Row) string {
 }
 
 func troubleOf(r Row) trouble {
-	return trouble{server: serverOf(r.URL), onset: recording.Time(r.Since), bad: r.State == Frozen || r.State == Down}
+	return trouble{server: serverOf(r.URL), onset: recording.Time(r.Since), bad: r.State == Frozen || r.State == Down, behind: r.State == Late || r.State == Slow}
 }

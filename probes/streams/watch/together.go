@@ -12,18 +12,19 @@ import (
 // cause: thresholds of 1 s and frames of 40 ms apart, and the tick.
 const together = 1500 * time.Millisecond
 
-// trouble is one stream that has no frames, as Triage needs it.
+// trouble is one stream as Triage needs it.
 type trouble struct {
 	server string // host:port that it is read from
 	onset  recording.Time
-	bad    bool
+	bad    bool // it has no frames
+	behind bool // it has, but late, or slower than the wall's clock
 }
 
 // Triage says what the other streams tell of one that froze: whether it is alone,
 // or all of its server's stopped at once. It is the little that can be known from
 // the viewer's side.
 func triage(of trouble, all []trouble) string {
-	same, bad, elsewhere := 0, 0, 0
+	same, bad, behind, elsewhere := 0, 0, 0, 0
 	for _, t := range all {
 		near := t.bad && t.onset.Sub(of.onset).Abs() <= together
 		switch {
@@ -31,6 +32,8 @@ func triage(of trouble, all []trouble) string {
 			same++
 			if near {
 				bad++
+			} else if t.behind {
+				behind++
 			}
 		case near:
 			elsewhere++
@@ -43,10 +46,20 @@ func triage(of trouble, all []trouble) string {
 		return fmt.Sprintf("all %d streams of %s stopped together: the server, or the way to it; not one encoder", same, of.server)
 	case bad == same:
 		return fmt.Sprintf("all %d streams of %s stopped together, and %d of other servers: the way to snag, or snag's own host", same, of.server, elsewhere)
-	case bad == 1:
-		return fmt.Sprintf("only this one of %d streams of %s stopped: most likely its encoder, or the way from it to the server", same, of.server)
 	}
-	return fmt.Sprintf("%d of %d streams of %s stopped together", bad, same, of.server)
+	stopped := fmt.Sprintf("%d of %d streams of %s stopped together", bad, same, of.server)
+	if bad == 1 {
+		stopped = fmt.Sprintf("only this one of %d streams of %s stopped", same, of.server)
+	}
+	switch {
+	case bad+behind == same:
+		return stopped + fmt.Sprintf(", and all others (%d) come late: the server, or the way to it; not one encoder", behind)
+	case behind > 0:
+		return stopped + fmt.Sprintf(", and others come late (%d)", behind)
+	case bad == 1:
+		return stopped + ": what it does not share with them (its source, the way from it to the server, its own session)"
+	}
+	return stopped
 }
 
 func serverOf(u *url.URL) string { return Clean(u.Host, 100) }
