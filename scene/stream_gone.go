@@ -14,8 +14,10 @@ import (
 // it. Of one that comes back the time ends with its next frame.
 type Gone struct {
 	recording.Interval
-	Why  string
-	Back bool
+	Kind  string // of the event that began it
+	Why   string
+	Again string // why it was refused when it was asked for again; "" it was not
+	Back  bool
 }
 
 // goneFloor is how long a viewer bears to be without: a player that asks again at once shows what it
@@ -29,18 +31,25 @@ func (st *Stream) Gone(kind string, window recording.Interval) (out []Gone) {
 	slices.SortStableFunc(events, func(a, b recording.Event) int { return cmp.Compare(a.T, b.T) })
 	came, open := false, false
 	for _, e := range events {
-		switch {
-		case e.Kind == recording.EventStreamFirstFrame:
+		switch e.Kind {
+		case recording.EventStreamFirstFrame:
 			if came = true; open {
 				last := &out[len(out)-1]
-				last.End, last.Back, open = min(e.T, window.End), true, false
+				last.End, last.Back = min(e.T, window.End), true
 			}
-		case e.Kind == kind && !open && (came || kind == recording.EventStreamRefused):
-			out = append(out, Gone{Interval: recording.Interval{Start: max(e.T, window.Start), End: window.End}, Why: e.Attrs["why"]})
-			open = true
+			open = false
+		case recording.EventStreamEnded, recording.EventStreamRefused:
+			why := e.Attrs["why"]
+			switch refused := e.Kind == recording.EventStreamRefused; {
+			case open && refused && out[len(out)-1].Again == "": // it is over, and asked for again in vain
+				out[len(out)-1].Again = why
+			case !open && (came || refused):
+				out = append(out, Gone{Interval: recording.Interval{Start: max(e.T, window.Start), End: window.End}, Kind: e.Kind, Why: why})
+				open = true
+			}
 		}
 	}
-	return slices.DeleteFunc(out, func(g Gone) bool { return g.End <= g.Start })
+	return slices.DeleteFunc(out, func(g Gone) bool { return g.Kind != kind || g.End <= g.Start })
 }
 
 // ended: it had come, and then it was over.
@@ -76,6 +85,9 @@ func (st *Stream) gone(s *Scene, kind, name, verb string) (Symptom, bool) {
 	}
 	if longest.Why != "" {
 		text += ": " + longest.Why
+	}
+	if again := longest.Again; again != "" && again != longest.Why {
+		text += "; asked for again it was refused: " + again
 	}
 	return Symptom{Name: name, Active: intervals.Merge(spans, 0), Amount: sum, Unit: "s", Share: min(1, sum/max(s.Window.Length(s.Window.End).Seconds(), 1e-9)), Text: text}, true
 }

@@ -103,20 +103,21 @@ func (e *ended) n(o outcome) (n int) {
 	return n
 }
 
-// feedsAsked tells whether it sent a stream that was asked for.
-func (e *ended) feedsAsked(s *scene.Scene) bool {
+// asked are the streams that it sent and that were asked for.
+func (e *ended) asked(s *scene.Scene) (out []*scene.Stream) {
 	if e.proto != "feed" {
-		return false
+		return nil
 	}
 	for _, st := range s.Streams {
-		for _, l := range st.Way {
-			if l.From != nil && slices.Contains(e.sockets, l.From) {
-				return true
-			}
+		if slices.ContainsFunc(st.Way, func(l scene.Link) bool { return l.From != nil && slices.Contains(e.sockets, l.From) }) {
+			out = append(out, st)
 		}
 	}
-	return false
+	return out
 }
+
+// feedsAsked tells whether there are any.
+func (e *ended) feedsAsked(s *scene.Scene) bool { return len(e.asked(s)) > 0 }
 
 // last is how the process ended that ended last.
 func (e *ended) last() (o outcome) {
@@ -138,7 +139,7 @@ func endedServices(s *scene.Scene, r *recording.Recording) (out []*ended) {
 		comm string
 	}
 	serve, answered := servers(r, s), answerers(r)
-	own, known, feeds := map[int]post{}, map[family]map[post]bool{}, feeds(r)
+	own, known, feeds := map[int]post{}, map[family]map[post]bool{}, feeds(s, r)
 	for _, x := range r.Exits {
 		at, ok := postOf(s, serve, x)
 		if !ok {
@@ -225,9 +226,17 @@ const (
 	fedFor   = 1.0
 )
 
-// feeds are those who sent a stream to somebody until their connection ended, by pid.
-func feeds(r *recording.Recording) map[int]post {
+// feeds are those who sent a stream to somebody until their connection ended, by pid. Of a stream
+// that was asked for its way tells, also where the connection is older than the recording.
+func feeds(s *scene.Scene, r *recording.Recording) map[int]post {
 	out := map[int]post{}
+	for _, st := range s.Streams {
+		for _, l := range st.Way {
+			if k := l.From; k != nil && k.Listener == nil && k.Owner() != nil {
+				out[k.Owner().Subject.PID] = post{k.First().Netns, "feed", k.First().Remote}
+			}
+		}
+	}
 	for _, c := range r.Connections {
 		if c.Role == "connect" && c.PID != 0 && c.Closed > 0 && c.Lifetime >= fedFor && float64(c.BytesOut) >= fedBytes*c.Lifetime && c.BytesOut > 10*c.BytesIn {
 			out[c.PID] = post{c.Netns, "feed", c.Remote}

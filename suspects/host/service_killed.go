@@ -34,6 +34,7 @@ var serviceKilled = &suspect.Suspect{
 		"decisive: a process that served ended by a signal that it can't ignore or by a fault, or with an error after another sent it one",
 		"strong: it ended by itself with a status other than 0, and clients were hurt",
 		"strong: it was asked to end twice or more, and clients were refused meanwhile",
+		"strong: it sent the stream that was asked for, and however it ended, there is none since",
 		"decisive: its workers ended by themselves, each twice or more, while requests waited for a free one, and answers took under half of their time; strong, where that is not known",
 		"strong: who sent the signal; the kernel's own line that it killed it for want of memory",
 		"strong: connections that it had in hand were cut, and others refused until somebody listened again",
@@ -168,6 +169,9 @@ func (e *ended) finding(s *scene.Scene, r *recording.Recording, o outcome) []sus
 	for _, k := range e.sockets[max(0, len(e.sockets)-measure.MostRelated):] {
 		f.Related = append(f.Related, k.Subject)
 	}
+	for _, st := range e.asked(s) {
+		f.Related = append(f.Related, st.Subject)
+	}
 	grade := map[outcome]suspect.Grade{endedKilled: suspect.Decisive}[o]
 	if o != endedKilled {
 		grade = suspect.Strong
@@ -250,6 +254,16 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 	return "", remedy
 }
 
+// felt is what the viewers of its stream feel.
+func (e *ended) felt(s *scene.Scene) string {
+	for _, st := range e.asked(s) {
+		if len(st.Gone(recording.EventStreamEnded, s.Window)) > 0 {
+			return scene.StreamEnded
+		}
+	}
+	return scene.StreamFreeze
+}
+
 // weighToll adds what it cost to a finding, or that nobody was hurt.
 func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Finding, t toll, o outcome) {
 	var cost []string
@@ -298,7 +312,7 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 	f.Evidence = append(f.Evidence, c)
 	switch {
 	case e.proto == "feed":
-		f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: gone, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("nothing was sent to %s for %s", e.at, units.Lasting(gone))}
+		f.Harm = suspect.Harm{Symptom: e.felt(s), Amount: gone, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("nothing was sent to %s for %s", e.at, units.Lasting(gone))}
 	case e.proto == "udp":
 		f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: t.lost, Unit: "datagrams", Text: c.Text}
 	case t.cut > 0 || t.refused > 0:
