@@ -48,22 +48,15 @@ func (p *page) profiled(r *recording.Recording, most int) {
 	if len(r.OnCPU) == 0 {
 		return
 	}
-	got, err := profile.From(r, profile.Options{Kind: profile.OnCPU})
-	if err != nil {
-		return // what is missing is among what was not seen
-	}
-	t, samples := got.Top(most), uint64(0)
-	for i := range got.Samples {
-		samples += got.Samples[i].N
-	}
+	lines, total, samples, event := profile.Heaviest(r, most)
 	sum := units.Plural(int(samples), "sample")
-	if got.Event != "" {
-		sum += " of " + got.Event
+	if event != "" {
+		sum += " of " + event
 	}
 	p.section("in the profile", sum)
 	rows := [][]string{{"function", "of", "itself", "in all"}}
-	for _, l := range t.Lines {
-		rows = append(rows, []string{l.Function, path.Base(cmp.Or(l.Object, none)), units.Percent(l.Self / max(t.Total, 1e-9)), units.Percent(l.Total / max(t.Total, 1e-9))})
+	for _, l := range lines {
+		rows = append(rows, []string{l.Function, path.Base(cmp.Or(l.Object, none)), units.Percent(l.Self / max(total, 1e-9)), units.Percent(l.Total / max(total, 1e-9))})
 	}
 	p.table(rows, []int{40, 20, 9, 9})
 	p.add(p.dim("  the rest: snag profile --read DIR, with the recording's folder"))

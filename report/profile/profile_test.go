@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"snag/recording"
 	"snag/recording/rectest"
 )
 
@@ -260,6 +262,33 @@ func TestFiles(t *testing.T) {
 	for _, f := range got {
 		if st, err := os.Stat(f); err != nil || st.Size() == 0 {
 			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+// What takes no memory for samples says the same as what does.
+func TestHeaviestIsTop(t *testing.T) {
+	r := &recording.Recording{}
+	r.Stacks = []recording.Stack{
+		{ID: 1, Frames: []string{"read", "f", "main"}, Objects: []string{"", "a", "a"}, Kernel: 1},
+		{ID: 2, Frames: []string{"f", "f", "main"}, Objects: []string{"a", "a", "a"}},
+		{ID: 3, Frames: []string{"f"}, Objects: []string{"b"}},
+	}
+	for i := range 60 {
+		r.OnCPU = append(r.OnCPU, recording.OnCPU{T: recording.Time(i * 1e9), PID: i % 3, TID: i % 3, Comm: "x", Stack: 1 + i%3, N: uint64(1 + i%5), Hz: 99})
+	}
+	p, err := From(r, Options{Kind: OnCPU})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := p.Top(10)
+	lines, total, samples, event := Heaviest(r, 10)
+	if len(lines) != len(want.Lines) || math.Abs(total-want.Total) > 1e-9 || samples != 180 || event != "" {
+		t.Fatalf("%d lines of %g, %d samples of %q; Top has %d of %g", len(lines), total, samples, event, len(want.Lines), want.Total)
+	}
+	for i, l := range lines {
+		if w := want.Lines[i]; l.Function != w.Function || l.Object != w.Object || math.Abs(l.Self-w.Self) > 1e-9 || math.Abs(l.Total-w.Total) > 1e-9 {
+			t.Errorf("line %d: %+v, Top has %+v", i, l, w)
 		}
 	}
 }
