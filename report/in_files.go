@@ -14,8 +14,8 @@ import (
 	"snag/report/profile"
 )
 
-// inFiles prints what the files hold that are no captures: the calls of a trace, the functions of
-// a profile, the stops of a JVM. What is right with them is told as what is wrong would be.
+// inFiles prints what files other than captures hold, whether or not something is wrong: the calls
+// of a trace, the functions of a profile, the pauses of a JVM.
 func (p *page) inFiles(r *recording.Recording) {
 	if !p.files {
 		return
@@ -62,7 +62,7 @@ func (p *page) profiled(r *recording.Recording, most int) {
 	p.add(p.dim("  the rest: snag profile --read DIR, with the recording's folder"))
 }
 
-// stopped tells of the stops that a JVM's log names: collections that lie in one another are one.
+// stopped sums the pauses in a JVM's log. Pauses that overlap count as one.
 func (p *page) stopped(r *recording.Recording) {
 	var all []recording.Interval
 	longest := 0.0
@@ -78,7 +78,7 @@ func (p *page) stopped(r *recording.Recording) {
 	}
 	all = spans.Merge(all, 0)
 	total, of := spans.Seconds(all, r.Manifest.End), r.Length().Seconds()
-	p.section("in the GC log", fmt.Sprintf("the JVM stood still %s, for %s of %s (%s); %s at the longest", units.Times(len(all)), units.Lasting(total), units.Lasting(of), units.Percent(total/max(of, 1e-9)), units.Lasting(longest)))
+	p.section("in the GC log", fmt.Sprintf("the JVM was paused %s, for %s of %s (%s); %s at the longest", units.Times(len(all)), units.Lasting(total), units.Lasting(of), units.Percent(total/max(of, 1e-9)), units.Lasting(longest)))
 }
 
 // section begins what the files hold of one kind.

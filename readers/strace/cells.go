@@ -107,7 +107,7 @@ func bucket(ns int64) int {
 
 // merge adds another cell of the same call.
 func (s *cell) merge(c *cell) {
-	if c.max > s.max || c.max == s.max && c.maxAt < s.maxAt {
+	if c.maxAt != 0 && (s.maxAt == 0 || c.max > s.max || c.max == s.max && c.maxAt < s.maxAt) {
 		s.max, s.maxAt = c.max, c.maxAt
 	}
 	s.n, s.sum, s.asked, s.done, s.untimed = s.n+c.n, s.sum+c.sum, s.asked+c.asked, s.done+c.done, s.untimed+c.untimed

@@ -90,7 +90,7 @@ func (t *Trace) flaws(style Style) (why string, partial bool) {
 		add("lines of %d threads over %d are counted together", n, mostThreads)
 	}
 	if n := t.unknownFDs; n > 0 {
-		add("%d times a descriptor beyond %d was opened or used: what those are is not known", n, mostFDs)
+		add("%d times a descriptor was opened or used beyond the %d that are tracked: what those are is not known", n, mostFDs)
 	}
 	if n := t.clock.moved; n > 0 {
 		add("%d sessions begin before the one above them in the file ends: each is placed behind it", n)

@@ -74,8 +74,8 @@ func (d *descriptor) inherited(p *process) *descriptor {
 // mostFDs are known at the same time, of all processes together: some 30 MB.
 const mostFDs = 1 << 15
 
-// noRoom tells whether no further descriptor can be known. Those of processes that ended are
-// gone without a word: they are counted again before it says so.
+// noRoom is true when as many descriptors are known as may be. No line says that those of a
+// process that ended are closed, so that all are counted again first.
 func (t *Trace) noRoom() bool {
 	if t.fds < mostFDs {
 		return false
@@ -97,7 +97,7 @@ func (t *Trace) noRoom() bool {
 	return true
 }
 
-// knows takes a descriptor that there is room for.
+// knows puts a descriptor into its process' table and counts it.
 func (t *Trace) knows(p *process, fd int32, d *descriptor) {
 	if p.fds.get(fd) == nil {
 		t.fds++
@@ -105,7 +105,7 @@ func (t *Trace) knows(p *process, fd int32, d *descriptor) {
 	p.fds.set(fd, d)
 }
 
-// forgets takes a descriptor out.
+// forgets is the opposite of knows.
 func (t *Trace) forgets(p *process, fd int32) {
 	if p.fds.get(fd) != nil {
 		t.fds--
@@ -115,13 +115,12 @@ func (t *Trace) forgets(p *process, fd int32) {
 
 // opened notes what a call gave. What the call could not tell, -y does.
 func (t *Trace) opened(th *thread, name string, at int64, fd int32, args, tail []byte) {
-	if fd < 0 {
+	if fd < 0 || name == "dup2" && firstFD(args) == fd { // dup2(2): onto itself it does nothing
 		return
 	}
 	old := th.proc.fds.get(fd)
 	t.closed(old, at) // dup2, or a close that the trace left out
-	if t.noRoom() {
-		t.forgets(th.proc, fd)
+	if old == nil && t.noRoom() {
 		return
 	}
 	d := t.life(th.proc, fd, at)
@@ -308,12 +307,12 @@ func (t *Trace) tellFDs() {
 	t.untold = t.untold[:0]
 }
 
-// mostUntold descriptors wait for the end of their second. It may last for the rest of a file,
-// where times were set back.
+// mostUntold is how many descriptors may wait for the end of their second. Where times were set
+// back, a second may last for the rest of the file.
 const mostUntold = 1 << 14
 
-// forgetUntold makes room among those that wait: those that are gone, by a close or with
-// their process, say nothing, and if most are still there, they are told now.
+// forgetUntold shortens the list. Descriptors that were closed, or whose process ended, need no
+// row. If most of the list remains after that, its rows are written now.
 func (t *Trace) forgetUntold() {
 	left := t.untold[:0]
 	for _, d := range t.untold {

@@ -26,7 +26,7 @@ func (l *lengths) add(c *cell) {
 	l.all++
 }
 
-// least is how many bits the cells' time needs for at most the most of them to have as many.
+// least is the lowest number of bits that at most the given number of cells reach.
 func (l *lengths) least(most int) int {
 	kept, least := 0, 65
 	for ; least > 1 && kept+l.of[least-1] <= most; least-- {
@@ -96,7 +96,7 @@ type summed struct {
 	cell
 }
 
-// mostSums of a second are told apart by process.
+// mostSums is how many sums of one second are kept separately for each process.
 const mostSums = 4096
 
 func (s *sums) add(proc *process, c *cell) {
@@ -121,8 +121,7 @@ func (s *sums) add(proc *process, c *cell) {
 	s.all = append(s.all, one)
 }
 
-// squeeze leaves those with most time, most at the most, and makes one for each call of the
-// others.
+// squeeze keeps those with most time, up to the given number, and merges the others by call.
 func (s *sums) squeeze(most int) {
 	var l lengths
 	for i := range s.all {

@@ -59,7 +59,7 @@ func TestMostDescriptors(t *testing.T) {
 		fmt.Fprintf(&text, "7  1700000000.000100 openat(AT_FDCWD, \"f%d\", O_RDONLY) = %d <0.000001>\n", i, i+3)
 	}
 	why := whyOf(t, text.String())
-	if !strings.Contains(why, "500 times a descriptor beyond 32768 was opened or used") {
+	if !strings.Contains(why, "500 times a descriptor was opened or used beyond the 32768 that are tracked") {
 		t.Errorf("why: %q", why)
 	}
 	text.WriteString("7  1700000000.000200 +++ exited with 0 +++\n")
@@ -87,4 +87,18 @@ func whyOf(t *testing.T, text string) (why string) {
 	tr.End()
 	why, _ = tr.flaws(Epoch)
 	return why
+}
+
+// A descriptor that is put in its own place keeps its name.
+func TestDupOntoItself(t *testing.T) {
+	r, _ := trace(t, Options{}, started(7)+`7  1700000000.000100 openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 5 <0.000001>
+7  1700000000.000200 dup2(5, 5) = 5 <0.000001>
+7  1700000000.000300 read(5, "x", 10) = 1 <0.000001>
+`)
+	for _, row := range r.FDs {
+		if row.FD == 5 && row.Name == "/etc/passwd" {
+			return
+		}
+	}
+	t.Errorf("%+v", r.FDs)
 }

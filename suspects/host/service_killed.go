@@ -34,7 +34,7 @@ var serviceKilled = &suspect.Suspect{
 		"decisive: a process that served ended by a signal that it can't ignore or by a fault, or with an error after another sent it one",
 		"strong: it ended by itself with a status other than 0, and clients were hurt",
 		"strong: it was asked to end twice or more, and clients were refused meanwhile",
-		"strong: it sent the stream that was asked for, and however it ended, there is none since",
+		"strong: it sent the stream that was asked for, which is gone since, however the process ended",
 		"decisive: its workers ended by themselves, each twice or more, while requests waited for a free one, and answers took under half of their time; strong, where that is not known",
 		"strong: who sent the signal; the kernel's own line that it killed it for want of memory",
 		"strong: connections that it had in hand were cut, and others refused until somebody listened again",

@@ -39,7 +39,7 @@ func callersTaken(p *pool, r *recording.Recording, window recording.Interval, l 
 			{Side: suspect.For, Grade: suspect.Strong, Value: c.Calls, Unit: "calls", Source: source.CallTurns.And(source.ThreadState), Origin: "calls",
 				Text: fmt.Sprintf("calls to %s were made by %s, and as many were open at any moment (%.2g on average), while %.2g requests waited besides", c.Address, threads, c.Calls, c.Waiting)},
 			{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.AllTurns.And(source.ThreadState), Origin: "ledger",
-				Text: fmt.Sprintf("%.0f %% of the time of its requests they had been read, and no thread of it worked on them", 100*share)},
+				Text: fmt.Sprintf("for %.0f %% of their time its requests had been read, and no thread worked on them", 100*share)},
 		}
 		if rate := c.Party.Rate; rate > 0 {
 			f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: c.Waiting / rate, Unit: "s", Text: fmt.Sprintf("a request waits for %s until a thread takes it", units.Lasting(c.Waiting/rate))}

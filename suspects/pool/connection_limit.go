@@ -186,7 +186,7 @@ func turnsAway(s *scene.Scene, t scene.TurnedAway) suspect.Finding {
 	if t.Kept > 0 {
 		f.Text += fmt.Sprintf(", and kept %d", t.Kept)
 		f.Evidence[1] = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(t.Kept), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
-			Text: fmt.Sprintf("%s of others stayed all the time, and no request was answered on any of them", units.Plural(t.Kept, "connection"))}
+			Text: fmt.Sprintf("%s of other clients stayed open throughout, and no request was answered on them", units.Plural(t.Kept, "connection"))}
 	} else if t.Known == 0 {
 		f.Evidence[1].Grade = suspect.Weak
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: float64(t.Clients), Unit: "addresses", Source: source.Connections, Origin: "addresses",

@@ -41,7 +41,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
-		"decisive: while requests lay unread, the service worked on fewer than 0.2 requests on average, or on fewer than two thirds of the number of threads that slept in calls: most of these threads do not serve requests",
+		"decisive: while requests waited unread in the socket buffer, the service worked on fewer than 0.2 requests on average, or on fewer than two thirds of the number of threads that slept in calls: most of these threads do not serve requests",
 		"decisive: the requests were read at once, and the time passed inside: a slow handler",
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
@@ -147,7 +147,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	e, looked := w.evidence(p)
 	if busy, of := p.underWay(r); of > 0 && (busy < nobodyInside || busy < mostSleepInside*w.sleepers()) {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: busy, Unit: "requests", Source: source.Turns.And(p.source()), Origin: "under way",
-			Text: fmt.Sprintf("in the %d seconds in which requests lay unread, it worked on %.2g requests on average, and %.2g of its threads slept in calls: most of these threads do not serve requests", of, busy, w.sleepers())})
+			Text: fmt.Sprintf("in the %d seconds in which requests waited unread in the socket buffer, it worked on %.2g requests on average, and %.2g of its threads slept in calls: most of these threads do not serve requests", of, busy, w.sleepers())})
 		line = nil
 	}
 	if line != nil {

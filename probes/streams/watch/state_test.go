@@ -85,9 +85,9 @@ func TestTriage(t *testing.T) {
 		{[]trouble{bad("a", 10), bad("a", 11), bad("b", 10)}, "and 1 of other servers: the way to snag"},
 		{[]trouble{bad("a", 10), bad("a", 11), well("a")}, "2 of 3 streams of a stopped together"},
 		{[]trouble{bad("a", 10), bad("a", 60), well("a")}, "only this one of 3"}, // another time, another cause
-		{[]trouble{bad("a", 10), late("a"), late("a")}, "only this one of 3 streams of a stopped, and all others (2) come late: the server"},
-		{[]trouble{bad("a", 10), late("a"), well("a")}, "only this one of 3 streams of a stopped, and others come late (1)"},
-		{[]trouble{bad("a", 10), bad("a", 10.2), late("a")}, "2 of 3 streams of a stopped together, and all others (1) come late: the server"},
+		{[]trouble{bad("a", 10), late("a"), late("a")}, "only this one of 3 streams of a stopped, and all others (2) are late: the server"},
+		{[]trouble{bad("a", 10), late("a"), well("a")}, "only this one of 3 streams of a stopped, and others (1) are late"},
+		{[]trouble{bad("a", 10), bad("a", 10.2), late("a")}, "2 of 3 streams of a stopped together, and all others (1) are late: the server"},
 	} {
 		if got := triage(c.all[0], c.all); !strings.HasPrefix(got, c.says) && !strings.Contains(got, c.says) || got == "" != (c.says == "") {
 			t.Errorf("%v: %q", c.all, got)

@@ -53,11 +53,11 @@ func triage(of trouble, all []trouble) string {
 	}
 	switch {
 	case bad+behind == same:
-		return stopped + fmt.Sprintf(", and all others (%d) come late: the server, or the way to it; not one encoder", behind)
+		return stopped + fmt.Sprintf(", and all others (%d) are late: the server, or the way to it; not one encoder", behind)
 	case behind > 0:
-		return stopped + fmt.Sprintf(", and others come late (%d)", behind)
+		return stopped + fmt.Sprintf(", and others (%d) are late", behind)
 	case bad == 1:
-		return stopped + ": what it does not share with them (its source, the way from it to the server, its own session)"
+		return stopped + ": look at what it does not share with the others (its source, the way from it to the server, its own session)"
 	}
 	return stopped
 }
