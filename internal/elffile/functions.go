@@ -155,8 +155,26 @@ const nested = 8
 // What lies between functions, as in a file of which only some are named, is in
 // none of them.
 func (t *Functions) Find(address uint64) (name string, start uint64, ok bool) {
-	if t == nil || address < t.base || address-t.base > math.MaxUint32 {
+	f, ok := t.find(address)
+	if !ok {
 		return "", 0, false
+	}
+	name = t.name(f.name)
+	return name, t.base + uint64(f.start), name != ""
+}
+
+// Start is where the function begins that an address lies in. It does not read the file.
+func (t *Functions) Start(address uint64) (start uint64, ok bool) {
+	f, ok := t.find(address)
+	if !ok {
+		return 0, false
+	}
+	return t.base + uint64(f.start), true
+}
+
+func (t *Functions) find(address uint64) (f function, ok bool) {
+	if t == nil || address < t.base || address-t.base > math.MaxUint32 {
+		return function{}, false
 	}
 	at := uint32(address - t.base)
 	after := sort.Search(len(t.all), func(i int) bool { return t.all[i].start > at })
@@ -167,11 +185,10 @@ func (t *Functions) Find(address uint64) (name string, start uint64, ok bool) {
 			inside = after < len(t.all) || at-f.start < 4096
 		}
 		if inside {
-			name := t.name(f.name)
-			return name, t.base + uint64(f.start), name != ""
+			return f, true
 		}
 	}
-	return "", 0, false
+	return function{}, false
 }
 
 func (t *Functions) name(at uint32) string {

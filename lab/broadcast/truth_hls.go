@@ -39,21 +39,24 @@ func TruthOfHLS(t errorf, s *lab.Stage, v lab.Variant, faults map[lab.Variant]Fa
 	t.Helper()
 	playlist := filepath.Join(origin.Segments(s), origin.Stream+".m3u8")
 	b := Of(s, false)
-	longest, unread, seen := time.Duration(0), 0, false
+	longest, unread := time.Duration(0), 0
+	var written time.Time // zero: there was none yet
 	for end := time.Now().Add(11 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		st, err := os.Stat(playlist)
-		if errors.Is(err, fs.ErrNotExist) && !seen {
+		switch {
+		case err == nil:
+			written = st.ModTime()
+		case !errors.Is(err, fs.ErrNotExist):
+			t.Fatal(err)
+		case written.IsZero():
 			continue // on a busy machine the first segment is not whole yet
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen = true
+		// nginx removes a playlist that was not written for as long as it plays.
 		m, err := b.Look()
 		if err != nil {
 			t.Fatal(err)
 		}
-		still := time.Since(st.ModTime())
+		still := time.Since(written)
 		if still <= longest {
 			continue
 		}
@@ -64,7 +67,7 @@ func TruthOfHLS(t errorf, s *lab.Stage, v lab.Variant, faults map[lab.Variant]Fa
 		}
 		longest = still
 	}
-	if !seen {
+	if written.IsZero() {
 		t.Fatal("no playlist came: " + playlist)
 	}
 	t.Logf("%s: the playlist stood still for %s, and %d bytes at least lay unread at the server meanwhile", v, longest, unread)

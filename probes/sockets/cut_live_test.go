@@ -18,6 +18,7 @@ func TestCutRequests(t *testing.T) {
 	linger := func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }
 	read := func(c net.Conn) { _, _ = c.Read(make([]byte, 10)) }
 	say := func(c net.Conn) { _, _ = c.Write(make([]byte, 10)) }
+	sayMuch := func(c net.Conn) { _, _ = c.Write(make([]byte, 100_000)) } // the end comes before the call is back
 	unread := func(c net.Conn) { awaitUnread(t, c) }
 	const rounds = 3
 	cases := []struct {
@@ -27,6 +28,7 @@ func TestCutRequests(t *testing.T) {
 		servedBy, callBy string
 	}{
 		{"7301", "the server resets a request", func(c net.Conn) { read(c); linger(c) }, func(c net.Conn) { say(c); read(c) }, rounds, rounds, recording.CutReset, recording.CutReset},
+		{"7308", "the server resets a request that is being written", func(c net.Conn) { read(c); linger(c) }, func(c net.Conn) { sayMuch(c); read(c) }, rounds, rounds, recording.CutReset, recording.CutReset},
 		{"7302", "the server leaves a request unread", unread, func(c net.Conn) { say(c); read(c) }, rounds, rounds, recording.CutReset, recording.CutReset},
 		{"7303", "the server hangs up on a request", read, func(c net.Conn) { say(c); read(c) }, 0, rounds, "", recording.CutHungUp},
 		{"7304", "the server resets after its answer", func(c net.Conn) { read(c); say(c); time.Sleep(10 * time.Millisecond); linger(c) }, func(c net.Conn) { say(c); read(c); read(c) }, 0, 0, "", ""},

@@ -95,11 +95,15 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	t = turn_of_sender(sk, tp, ret);
 	hold_write(sk, tp, t);
 	if (!t) {
-		speaks_first(sk, tp, ret);
+		speaks_first(sk, tp, NULL, ret);
 		return 0;
 	}
 	if (t->h2 != H2_NOT && h2_moved(sk, tp, t, ret, false))
 		return 0;
+	if (spoke_first(tp, t, ret)) {
+		speaks_first(sk, tp, t, ret);
+		return 0;
+	}
 	turn_sent(tp, t);
 	tls_sent(sk, tp, t, ret);
 	if (t->kafka.step == KAFKA_ASKED) {
@@ -112,6 +116,8 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 	}
 	if (t->more || begins_answer(t, tp->write_seq - ret))
 		count_failed(t, ret);
+	if (sk->__sk_common.skc_state == TCP_CLOSE) /* no state follows */
+		flush_turns(t);
 	return 0;
 }
 

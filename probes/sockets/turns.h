@@ -371,10 +371,36 @@ static __always_inline __u64 sent_at(const struct tcp_sock *tp, __u32 written)
 	return tp->snd_nxt == written ? tp->tcp_mstamp * 1000 : bpf_ktime_get_ns();
 }
 
+#define E_CONNRESET 104
+#define E_TIMEDOUT 110
+
+static __always_inline void count_cut(struct turn *t, enum cut cut)
+{
+	struct turn_value *v = turn_row(t);
+
+	if (v) {
+		add(&v->cut, 1);
+		v->cut_by = cut;
+	}
+	t->begin = 0;
+}
+
+/* The connection may have ended while the call that wrote its first request came back. What
+ * is written behind an answer and a FIN is a farewell. */
+static __always_inline enum cut cut_first(const struct sock *sk, const struct tcp_sock *tp, int ret)
+{
+	if (tp->bytes_sent > ret)
+		return CUT_NOT;
+	if (sk->__sk_common.skc_state == TCP_CLOSE_WAIT && tp->bytes_received == 1) /* the FIN */
+		return CUT_HUNG_UP;
+	return sk->__sk_common.skc_state == TCP_CLOSE && sk->sk_err == E_CONNRESET ? CUT_RESET : CUT_NOT;
+}
+
 /* The turn of a socket that has sent something, NULL: it has none. */
 static __always_inline struct turn *turn_of_sender(struct sock *sk, struct tcp_sock *tp, int ret)
 {
 	struct turn *t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	enum cut cut;
 
 	if (t && t->slice != slice && t->role != ROLE_ACCEPT) {
 		t->begin = 0;
@@ -383,7 +409,15 @@ static __always_inline struct turn *turn_of_sender(struct sock *sk, struct tcp_s
 	}
 	if (t || accepted(sk)) /* which speaks first: no answer */
 		return t;
-	return new_turn(sk, ROLE_CONNECT, tp->write_seq - ret);
+	cut = cut_first(sk, tp, ret);
+	t = new_turn(sk, ROLE_CONNECT, cut ? tp->write_seq : tp->write_seq - ret);
+	if (!t || !cut)
+		return t;
+	name_turn(t);
+	count_cut(t, cut);
+	if (cut == CUT_RESET && turn_socks) /* no state follows */
+		__sync_fetch_and_add(&turn_socks, -1);
+	return t;
 }
 
 static __always_inline void failed_as(struct turn *t, int as)
@@ -417,20 +451,28 @@ static __always_inline void count_failed(struct turn *t, int n)
 	}
 }
 
-/* A server that says the first word on a connection greets; it may also refuse, without
- * having been asked for anything. There is nothing to time. */
-static __always_inline void speaks_first(struct sock *sk, struct tcp_sock *tp, int ret)
+/* Whether a server's first word is what this call wrote, before the first request, which is
+ * here before the call is back. */
+static __always_inline bool spoke_first(const struct tcp_sock *tp, const struct turn *t, int ret)
 {
-	struct turn *t;
+	return t->role == ROLE_ACCEPT && t->greets == GREETS_UNKNOWN && tp->write_seq == t->base &&
+	       tp->bytes_sent <= ret;
+}
+
+/* A server that says the first word on a connection greets; it may also refuse, without
+ * having been asked for anything. There is nothing to time. t may be NULL. */
+static __always_inline void speaks_first(struct sock *sk, struct tcp_sock *tp, struct turn *t, int ret)
+{
 	int as;
 
-	if (!accepted(sk) || tp->bytes_sent > ret ||
-	    tp->bytes_received > (sk->__sk_common.skc_state == TCP_CLOSE_WAIT)) /* a FIN counts */
+	if (!t && (!accepted(sk) || tp->bytes_sent > ret ||
+		   tp->bytes_received > (sk->__sk_common.skc_state == TCP_CLOSE_WAIT))) /* a FIN counts */
 		return;
 	as = answers_with(ret, GREETS_UNKNOWN, true, false);
 	if (as == ANSWER_FINE || as == ANSWER_SETTINGS || as == ANSWER_MORE)
 		return;
-	t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
+	if (!t)
+		t = new_turn(sk, ROLE_ACCEPT, tp->write_seq);
 	if (!t)
 		return;
 	name_turn(t);
@@ -467,8 +509,6 @@ static __always_inline void turn_sent(struct tcp_sock *tp, struct turn *t)
 	t->bytes = written - t->base;
 }
 
-#define E_TIMEDOUT 110
-
 /* Whether the answer to a request that was sent is due: what is sent for longer, or in
  * greater amount, is a stream. */
 static __always_inline bool answer_due(const struct turn *t, __u64 begin)
@@ -495,9 +535,19 @@ static __always_inline enum cut cut_by(const struct sock *sk, const struct turn 
 	return sk->sk_err == E_TIMEDOUT ? CUT_TIMED_OUT : CUT_RESET;
 }
 
+/* What the connection ends on may have been asked by a call that is not back yet. */
+static __always_inline void catch_up_asked(struct turn *t, const struct tcp_sock *tp)
+{
+	if (t->role == ROLE_ACCEPT || t->h2 >= H2_MAYBE || t->begin || t->slice != slice ||
+	    tp->write_seq == t->base)
+		return;
+	t->begin = t->last = tp->tcp_mstamp * 1000;
+	t->bytes = tp->write_seq - t->base;
+	t->base = tp->write_seq; /* turn_sent has no more to do */
+}
+
 static __always_inline void turn_closing(struct sock *sk, int old, int new)
 {
-	struct turn_value *v;
 	struct tcp_sock *tp;
 	struct turn *t;
 	enum cut cut;
@@ -507,22 +557,19 @@ static __always_inline void turn_closing(struct sock *sk, int old, int new)
 	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
 	if (!t)
 		return;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (tp && old == TCP_ESTABLISHED) /* later a FIN counts too */
+		catch_up_asked(t, tp);
 	cut = cut_by(sk, t, old, new);
 	if (new != TCP_CLOSE_WAIT)
 		failed_as(t, tls_ended(t));
 	if (t->h2 >= H2_MAYBE) {
 		h2_closing(sk, t, old, new);
 	} else if (cut) {
-		t->begin = 0;
-		v = turn_row(t);
-		if (v) {
-			add(&v->cut, 1);
-			v->cut_by = cut;
-		}
+		count_cut(t, cut);
 	}
 	if (new == TCP_CLOSE_WAIT)
 		return;
-	tp = bpf_skc_to_tcp_sock(sk);
 	if (tp && t->begin && t->slice == slice && t->role == ROLE_ACCEPT && tp->write_seq != t->base &&
 	    t->last) {
 		served(t);

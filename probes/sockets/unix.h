@@ -16,7 +16,6 @@ const volatile bool has_unix = false;
 #define SOCK_SEQPACKET 5
 #define SHUTDOWN_MASK 3 /* the peer has closed, not only ended what it sends */
 #define PATH_MOST 108
-#define E_CONNRESET 104
 
 /* An id of an address of that length without its family; 0: it could not be noted. */
 static __noinline __u64 path_id(const char *name, __u64 length)

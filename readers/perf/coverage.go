@@ -36,8 +36,11 @@ func (t *tally) told(format string, p placed) reader.Told {
 	if t.shortened > 0 {
 		partial(&stacks, "of %d samples the function that ran is told without its callers: there are more different stacks than are kept (%d, and %d MB of names), and theirs are the rarest", t.shortened, mostStacks, mostWritten>>20)
 	}
+	if t.threadless > 0 {
+		partial(&stacks, "%d samples are counted by the name of their thread alone: there are more threads and stacks than are kept (%d in a second, or in what a row is of)", t.threadless, mostRowsEach)
+	}
 	if t.lost > 0 {
-		partial(&stacks, "%d samples are counted without their thread: there are more threads and stacks than are kept (%d in a second)", t.lost, mostRowsEach)
+		partial(&stacks, "%d times off the CPUs were not counted: there are more threads and stacks than are kept (%d)", t.lost, mostThreads)
 	}
 	if t.deep > 0 {
 		partial(&stacks, "%d stacks were cut at %d frames", t.deep, mostDepth)

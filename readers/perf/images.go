@@ -13,7 +13,7 @@ const (
 	mostMaps      = 4096    // of one
 	mostMapped    = 1 << 18 // of all processes
 	mostPaths     = 8 << 20 // bytes of different ones
-	mostAddresses = 1 << 18 // whose frames are remembered, of all
+	mostAddresses = 1 << 16 // whose frames are remembered, of all
 )
 
 // image is what one process maps to execute. A child shares its parent's list until

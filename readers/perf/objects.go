@@ -59,14 +59,17 @@ func (o *objects) name(path, id string, offset uint64) string {
 	if !ok {
 		return ""
 	}
-	name, start, ok := f.functions.Find(at)
+	start, ok := f.functions.Start(at)
 	if !ok {
 		return ""
 	}
-	if f.names[start] == "" {
-		f.names[start] = strings.Clone(readable.Name(name))
+	name, ok := f.names[start]
+	if !ok { // read from the file but once: each process of a build has addresses of its own
+		raw, _, _ := f.functions.Find(at)
+		name = strings.Clone(readable.Name(raw))
+		f.names[start] = name
 	}
-	return f.names[start]
+	return name
 }
 
 // find is a file that is here; nil: it is not.

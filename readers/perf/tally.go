@@ -4,12 +4,12 @@ import "snag/recording"
 
 // Bounds of what is kept of one file.
 const (
-	mostStacks  = 65536    // different ones; of further samples only the function that ran
-	mostWritten = 24 << 20 // bytes of the names in all of them
-	mostDepth   = 512      // frames of one
+	mostStacks  = 32768   // different ones; of further samples only the function that ran
+	mostWritten = 8 << 20 // bytes of the names in all of them
+	mostDepth   = 512     // frames of one
 	mostThreads = 65536
 	// mostRowsEach are kept of one second, or longer: of threads with their stacks.
-	mostRowsEach = 2 * mostThreads
+	mostRowsEach = 3 << 14
 	mostEvents   = 64
 	mostFrames   = 1 << 16  // different functions
 	mostText     = 12 << 20 // bytes of their names and objects
@@ -52,7 +52,8 @@ type tally struct {
 	first, last int64
 	samples     uint64 // without idle ones
 	idle        uint64 // a CPU had nothing to do
-	lost        uint64 // samples whose thread was over a bound
+	threadless  uint64 // samples whose thread was over a bound
+	lost        uint64 // times off the CPUs for which there was no room
 	shortened   uint64 // those of which only the function that ran is told
 	deep        uint64
 	stackless   uint64
@@ -238,8 +239,8 @@ func (t *tally) count(s *sample, st *stack) {
 	}
 	if !ok {
 		if len(t.counted) >= mostRowsEach {
-			t.lost += s.n
-			st, k = t.nobodys(st, s.event)
+			t.threadless += s.n
+			st, k = t.nobodys(s, st)
 		}
 		if i, ok = t.rows[k]; !ok {
 			i = int32(len(t.counted))

@@ -83,15 +83,19 @@ func (t *tally) shortFor(st *stack) *stack {
 }
 
 // nobodys is what a sample is counted by whose thread finds no room: the function that
-// ran, without the thread, or nothing but its event.
-func (t *tally) nobodys(st *stack, e *event) (*stack, rowKey) {
+// ran and the thread's name, or one of the two, or nothing but its event.
+func (t *tally) nobodys(s *sample, st *stack) (*stack, rowKey) {
+	short := &stack{}
 	if st.id > 0 {
-		if short := t.shortOf(st.path, st.frames[0]); short != nil {
-			k := rowKey{stack: int32(short.id), event: e.index}
-			if _, ok := t.rows[k]; ok || len(t.counted) < mostRowsEach+mostStacks {
-				return short, k
-			}
+		short = cmp.Or(t.shortOf(st.path, st.frames[0]), short)
+	}
+	for _, k := range []rowKey{
+		{stack: int32(short.id), comm: int32(s.comm), event: s.event.index},
+		{stack: int32(short.id), event: s.event.index},
+	} {
+		if _, ok := t.rows[k]; ok || len(t.counted) < mostRowsEach+mostStacks {
+			return short, k
 		}
 	}
-	return &stack{}, rowKey{event: e.index}
+	return &stack{}, rowKey{event: s.event.index}
 }
