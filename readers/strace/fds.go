@@ -71,8 +71,8 @@ func (d *descriptor) inherited(p *process) *descriptor {
 	return own
 }
 
-// mostFDs are known at the same time, of all processes together: some 30 MB.
-const mostFDs = 1 << 15
+// mostFDs are known at the same time, of all processes together: some 22 MB.
+const mostFDs = 3 << 13
 
 // noRoom is true when as many descriptors are known as may be. No line says that those of a
 // process that ended are closed, so that all are counted again first.

@@ -59,7 +59,7 @@ func TestMostDescriptors(t *testing.T) {
 		fmt.Fprintf(&text, "7  1700000000.000100 openat(AT_FDCWD, \"f%d\", O_RDONLY) = %d <0.000001>\n", i, i+3)
 	}
 	why := whyOf(t, text.String())
-	if !strings.Contains(why, "500 times a descriptor was opened or used beyond the 32768 that are tracked") {
+	if want := fmt.Sprintf("500 times a descriptor was opened or used beyond the %d that are tracked", mostFDs); !strings.Contains(why, want) {
 		t.Errorf("why: %q", why)
 	}
 	text.WriteString("7  1700000000.000200 +++ exited with 0 +++\n")
