@@ -105,7 +105,7 @@ func holds(v *Verdict, line string) error {
 			return fmt.Errorf("abstained: %s", v.Abstained)
 		}
 		for _, e := range v.Entries {
-			if string(e.State) == f[1] && (len(f) < 3 || e.Suspect.Name == f[2]) {
+			if string(e.State) == f[1] && (len(f) < 3 || e.Suspect.Name == f[2]) && (len(f) < 4 || strings.Contains(e.Subject.Name, f[3])) {
 				return fmt.Errorf("%s %s on %s", e.State, e.Suspect.Name, e.Subject.Name)
 			}
 		}

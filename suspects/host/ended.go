@@ -116,6 +116,23 @@ func (e *ended) asked(s *scene.Scene) (out []*scene.Stream) {
 	return out
 }
 
+// leftBehind is how long after its receiver somebody who sends a stream may notice that it has ended.
+const leftBehind = 5 * time.Second
+
+// bereft tells that it sent to a service that ended before it did: that one explains both.
+func (e *ended) bereft(s *scene.Scene, all []*ended) bool {
+	if o := e.last(); e.proto != "feed" || o == endedKilled || o == endedAsked {
+		return false
+	}
+	x := e.exits[e.last()]
+	at := x[len(x)-1].T
+	return slices.ContainsFunc(all, func(to *ended) bool {
+		return to.proto == "tcp" && to.at == recording.Port(e.at) && to.answersAt(s, e.netns, e.at) && slices.ContainsFunc(slices.Concat(to.exits[:]...), func(y recording.Exit) bool {
+			return y.T <= at && y.T >= at.Add(-leftBehind)
+		})
+	})
+}
+
 // feedsAsked tells whether there are any.
 func (e *ended) feedsAsked(s *scene.Scene) bool { return len(e.asked(s)) > 0 }
 

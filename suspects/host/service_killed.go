@@ -43,7 +43,7 @@ var serviceKilled = &suspect.Suspect{
 		"decisive: nobody was hurt: it was asked to end (SIGTERM, SIGINT, SIGQUIT, SIGHUP) or ended by itself, and others went on",
 		"trap: a server that forks for each connection: as many processes end as connections do, and with which status its own affair; what clients missed shows in their requests",
 		"trap: short commands that end with a status of 1 serve nobody; nor does what inherited a listening socket",
-		"trap: who ends by SIGPIPE, or with an error once its own dependency has ended, is a victim",
+		"trap: who ends by SIGPIPE, or with an error once its own dependency has ended, as an encoder does whose server is killed, is a victim",
 		"can't tell: a service that ends before it ever listens; why it computed or waited too long for its supervisor",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: "error-answers", Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.ConnectLatency, Lag: measure.FeltWithin},
@@ -73,8 +73,10 @@ const (
 
 func weighServiceKilled(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	var out []suspect.Finding
-	for _, e := range endedServices(s, r) {
+	all := endedServices(s, r)
+	for _, e := range all {
 		switch {
+		case e.bereft(s, all):
 		case e.feedsAsked(s): // however it ended: whoever asked for that stream has none
 			out = append(out, e.finding(s, r, e.last())...)
 		case e.n(endedKilled) > 0:
@@ -133,7 +135,7 @@ func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject 
 		t.lost, t.who = measure.DropSteps(rows).Sum(), measure.Senders(s, r, rows)
 	}
 	for _, sym := range s.Symptoms {
-		if t.waited.Name == "" && (sym.Name == scene.RequestLatency || sym.Name == scene.ConnectLatency || sym.Name == scene.ConnectionErrors) && s.Touch(subject, sym.Subject) {
+		if e.proto != "feed" && t.waited.Name == "" && (sym.Name == scene.RequestLatency || sym.Name == scene.ConnectLatency || sym.Name == scene.ConnectionErrors) && s.Touch(subject, sym.Subject) {
 			t.waited = sym
 		}
 	}
@@ -250,6 +252,10 @@ func (e *ended) by(s *scene.Scene, r *recording.Recording, all []recording.Exit,
 		}
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: map[bool]suspect.Grade{true: suspect.Strong}[o == endedKilled], Value: 1, Unit: "signals", Source: source.Tracepoint("signal:signal_generate", source.Signals), Origin: "signals", Text: fmt.Sprintf("the last one, %s[%d], ended %s", who, all[i].PID, text)})
 		return text, remedy
+	}
+	if text, why, helps := e.cutOff(r, all); text != "" {
+		f.Evidence = append(f.Evidence, why)
+		return text, helps
 	}
 	return "", remedy
 }

@@ -28,6 +28,7 @@ var netfilterDrop = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: NETFILTER_DROP drops of a port or flow that a socket on this host holds; of several ports of an address together",
+		"decisive: one packet of an open connection, which was reset then though its peer sent no reset: the rule rejects",
 		"strong: NETFILTER_DROP at a steady rate to one port; segments of the same flow sent again",
 		"strong: the counter of one rule that drops grew by as much: that rule",
 	},
@@ -37,7 +38,7 @@ var netfilterDrop = &suspect.Suspect{
 		"trap: a closed port (NO_SOCKET, NoPorts) looks the same from the sender",
 	},
 	LeadsTo: []suspect.Lead{
-		{To: "error-answers", Lag: 10 * time.Second},
+		{To: "error-answers", Lag: 10 * time.Second}, {To: "service-killed", Lag: 5 * time.Second}, {To: "encoder-stall", Lag: 5 * time.Second},
 		{To: "uplink-blackhole", Lag: 5 * time.Second},
 		{To: "packet-loss", Lag: 2 * time.Second}, {To: "half-open-peer", Lag: 30 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.ConnectLatency, Lag: 3 * time.Second}, {To: scene.ConnectionErrors, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
 	Remedy: suspect.Remedy{
@@ -74,7 +75,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		// Nobody holds ICMP: to drop it is a firewall's work, and what comes of it
 		// (a path MTU that is not learnt) has a suspect of its own.
 		steady := all.Sum() >= steadyPackets && seconds(all) >= steadySeconds && k.Dst != "" && !strings.HasPrefix(k.Proto, "icmp")
-		if enough(all.Sum(), held) || steady {
+		if enough(all.Sum(), held) || steady || len(resetBehind(r, rows)) > 0 {
 			out = append(out, netfilterFinding(s, r, &portsOf{key: k, ports: []string{k.Dst}, rows: rows, held: []*scene.Socket{held}}))
 			continue
 		}
@@ -95,7 +96,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	if len(out) == 0 && strays > 0 {
 		out = append(out, suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Evidence: []suspect.Evidence{{
 			Side: suspect.Against, Grade: suspect.Strong, Value: strays, Unit: "packets", Source: source.Drops("NETFILTER_DROP"),
-			Text: fmt.Sprintf("a firewall dropped %s packets to %s, none at a steady rate or wanted by a socket here: its work", units.Count(strays), units.Plural(strayPorts, "port"))}}})
+			Text: fmt.Sprintf("a firewall dropped %s to %s, none at a steady rate or wanted by a socket here: its work", units.Plural(int(strays), "packet"), units.Plural(strayPorts, "port"))}}})
 	}
 	return out
 }
@@ -168,7 +169,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, p *portsOf) suspec
 	}
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Drops("NETFILTER_DROP"), Origin: "NETFILTER_DROP",
 		Doubt: measure.LossOf(r, "drops.kfree_skb", n),
-		Text:  fmt.Sprintf("netfilter dropped %s %s packets to %s in %d s", units.Count(n), k.Proto, to, seconds(all))}
+		Text:  fmt.Sprintf("netfilter dropped %s to %s in %d s", units.Plural(int(n), k.Proto+" packet"), to, seconds(all))}
 	hook := hookOf(r, rows)
 	if hook != "" {
 		e.Text += " at the hook " + hook
@@ -185,6 +186,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, p *portsOf) suspec
 	}
 	f.Related = append(f.Related, p.refused(s, r)...)
 	f.Evidence = append(f.Evidence, e)
+	f.Evidence = append(f.Evidence, rejected(resetBehind(r, rows))...)
 	f.Evidence = append(f.Evidence, byRule(s, r, &f, k.Netns, hook, all)...)
 	again := 0.0
 	for _, t := range r.Retransmits {
@@ -196,7 +198,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, p *portsOf) suspec
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: again, Unit: "segments", Source: source.Retransmit, Origin: "retransmit",
 			Text: fmt.Sprintf("%s segments of its flows were sent again", units.Count(again))})
 	}
-	f.Text = fmt.Sprintf("a firewall rule dropped %s packets to it", units.Count(n))
+	f.Text = fmt.Sprintf("a firewall rule dropped %s to it", units.Plural(int(n), "packet"))
 	if len(p.ports) > 1 {
 		f.Remedy.Now = "" // it would let one of the ports pass
 		if _, _, known := ruleThatDropped(r, k.Netns, hook, all); !known {
@@ -215,7 +217,7 @@ func netfilterFinding(s *scene.Scene, r *recording.Recording, p *portsOf) suspec
 		// another's to tell.
 		return f
 	}
-	f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s %s packets to %s dropped", units.Count(n), k.Proto, to)}
+	f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s to %s dropped", units.Plural(int(n), k.Proto+" packet"), to)}
 	return f
 }
 

@@ -1,0 +1,33 @@
+package scene
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"snag/recording"
+)
+
+// endSeen is how far apart the end of a publisher's connection, by looks at the sockets, and the end
+// of its stream for a viewer may be.
+const endSeen = 3 * time.Second
+
+// againOf is the connection that brought a stream until it ended, where all came one after the
+// other: its publisher was started again, or another took over. Nil: they were there together, or
+// none ended when the stream did.
+func againOf(st *Stream, all []*Socket, window recording.Interval) *Socket {
+	all = slices.SortedFunc(slices.Values(all), func(a, b *Socket) int { return cmp.Compare(a.First().T, b.First().T) })
+	for i, next := range all[1:] {
+		if next.First().T <= all[i].Last().T {
+			return nil
+		}
+	}
+	for _, g := range st.Gone(recording.EventStreamEnded, window) {
+		for _, k := range all {
+			if gap := g.Start.Sub(k.Last().T); gap.Abs() <= endSeen+st.Delay {
+				return k
+			}
+		}
+	}
+	return nil
+}
