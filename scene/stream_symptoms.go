@@ -22,6 +22,7 @@ const (
 func sickStreams(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
 	for _, st := range s.Streams {
+		before := len(out)
 		for _, find := range []func(*Scene, *Stream) (Symptom, bool){frozen, ended, refused, late, skipped} {
 			if sym, ok := find(s, st); ok {
 				sym.Subject = st.Subject
@@ -29,6 +30,13 @@ func sickStreams(s *Scene, r *recording.Recording) []Symptom {
 			}
 		}
 		if sym, ok := stutters(s, r, st); ok && len(st.Stood(s.Window)) == 0 {
+			sym.Subject = st.Subject
+			out = append(out, onset(sym, s))
+		}
+		for _, sym := range st.less(s, r, out[before:]) {
+			if sym.Name == StreamRateFell {
+				out = append(out[:before], slices.DeleteFunc(out[before:], func(o Symptom) bool { return o.Name == FramesSkipped })...)
+			}
 			sym.Subject = st.Subject
 			out = append(out, onset(sym, s))
 		}

@@ -44,7 +44,7 @@ func converted(sym scene.Symptom, l *ledger.Ledger, length float64) float64 {
 			return min(mostUnknown, sym.Amount/length)
 		}
 		return min(mostUnknown, sym.Amount*untilAgain/length)
-	case scene.StreamFreeze, scene.StreamEnded, scene.StreamRefused, scene.LogSilence:
+	case scene.StreamFreeze, scene.StreamEnded, scene.StreamRefused, scene.StreamAudioLost, scene.StreamRateFell, scene.StreamThin, scene.LogSilence:
 		return min(mostUnknown, sym.Amount/length)
 	case scene.DatagramsLost, scene.StreamLate:
 		return min(mostUnknown, lasting(sym.Active, length))

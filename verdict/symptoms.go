@@ -27,6 +27,9 @@ var felt = map[string]struct {
 	scene.StreamFreeze:      {1, 0},      // seconds; healthy streams show gaps of 0.35 s on a busy machine
 	scene.StreamEnded:       {1, 0},      // seconds without it
 	scene.StreamRefused:     {1, 0},      // seconds without it
+	scene.StreamAudioLost:   {1, 0},      // seconds without sound
+	scene.StreamRateFell:    {1, 0},      // seconds
+	scene.StreamThin:        {1, 0},      // seconds
 	scene.StreamLate:        {0.5, 0},    // seconds
 	scene.ThroughputPlateau: {0.02, 0},   // share of the throughput that is missing
 	scene.FramesSkipped:     {3, 0},      // frames

@@ -15,6 +15,7 @@ var All = []*suspect.Suspect{
 	uplinkBlackhole,
 	serverStall,
 	readerStall,
+	publisherSendsLess,
 	logSilence,
 	observer,
 }

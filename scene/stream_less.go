@@ -1,0 +1,185 @@
+package scene
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/recording/intervals"
+)
+
+// What a viewer sees of a stream that comes in time and is less than it was.
+const (
+	lessLeast    = 5 * time.Second // it lasts, and before it as long
+	burstTime    = 3 * time.Second // servers send what they hold when a viewer comes
+	fellRate     = 0.6             // frames a second, of those before: 25 of 50, 15 of 30
+	fellBytes    = 1.0 / 8         // bytes a second, of those before
+	thinLeast    = 6_000           // B/s before: of less nothing can be told
+	steadyWithin = 1.3             // the most frames in a second, of the least
+	keepsFrames  = 0.8             // of the frames before: else it is these that are missing
+)
+
+// Less is a time in which a stream's audio was away, or its frames or bytes were far fewer than
+// before. Of the last two the rates, a second.
+type Less struct {
+	recording.Interval
+	Before, Now float64
+}
+
+// Less are the times in which less came, by the symptom's name.
+func (st *Stream) Less(r *recording.Recording, window recording.Interval, symptom string) []Less {
+	frames, bytes := st.rates(r, window, "snag_stream_frames_total", "video"), st.rates(r, window, "snag_stream_bytes_total", "video")
+	switch symptom {
+	case StreamAudioLost:
+		return st.audioAway(window, frames)
+	case StreamRateFell:
+		return slices.DeleteFunc(fell(frames, fellRate, nil), func(l Less) bool { return !steady(frames, l) })
+	case StreamThin:
+		return slices.DeleteFunc(fell(bytes, fellBytes, frames), func(l Less) bool { return l.Before < thinLeast })
+	}
+	return nil
+}
+
+// rates are what came in each second in which the picture went on and the watch was in time; a
+// second without them is left out. Of a stream in segments it comes in bursts: none.
+func (st *Stream) rates(r *recording.Recording, window recording.Interval, name, kind string) []rate {
+	if st.Row.Protocol == "hls" || st.Row.First == 0 {
+		return nil
+	}
+	late := map[recording.Time]bool{}
+	for _, p := range ofStream(r, "snag_stream_reader_late_seconds", st.Row) {
+		late[p.T] = p.V >= 0.2
+	}
+	out := intervals.Merge(slices.Concat(st.Stood(window), spansOf(st.Gone(recording.EventStreamEnded, window)), spansOf(st.Gone(recording.EventStreamRefused, window))), 0)
+	var all []rate
+	for _, s := range r.Select(name, "stream", st.Row.Name, "kind", kind) {
+		if s.Labels["layer"] != st.Row.Layer || s.Labels["side"] != "" && s.Labels["side"] != st.Row.Side {
+			continue
+		}
+		for i := 1; i < len(s.Points); i++ {
+			a, b := s.Points[i-1], s.Points[i]
+			second := recording.Interval{Start: a.T, End: b.T}
+			if a.T < st.Row.First.Add(burstTime) || b.V < a.V || b.T <= a.T || late[b.T] || overlap(out, []recording.Interval{second}) {
+				continue
+			}
+			all = append(all, rate{second, (b.V - a.V) / b.T.Sub(a.T).Seconds()})
+		}
+	}
+	return all
+}
+
+type rate struct {
+	recording.Interval
+	v float64
+}
+
+func spansOf(gone []Gone) (out []recording.Interval) {
+	for _, g := range gone {
+		out = append(out, g.Interval)
+	}
+	return out
+}
+
+// audioAway: its audio went away, while the picture came on.
+func (st *Stream) audioAway(window recording.Interval, frames []rate) (out []Less) {
+	began := recording.Time(0)
+	end := func(at recording.Time) {
+		l := Less{Interval: recording.Interval{Start: max(began, window.Start), End: at}}
+		seen := 0
+		for _, f := range frames {
+			if f.v > 0 && f.Start >= l.Start && f.End <= l.End {
+				seen++
+			}
+		}
+		if began != 0 && l.Length(at) >= lessLeast && seen >= int(lessLeast/time.Second)-1 {
+			out = append(out, l)
+		}
+		began = 0
+	}
+	for _, e := range st.Events {
+		if e.Kind != recording.EventStreamChanged || e.Attrs["what"] != "audio" {
+			continue
+		}
+		if e.Attrs["to"] == "none" {
+			began = e.T
+		} else {
+			end(e.T)
+		}
+	}
+	end(window.End)
+	return out
+}
+
+// fell finds where the mean over lessLeast falls under a share of what it was before, and stays
+// there as long. kept, where given, are rates that must not fall with it.
+func fell(all []rate, share float64, kept []rate) (out []Less) {
+	const n = int(lessLeast / time.Second)
+	mean := func(of []rate, span recording.Interval) float64 {
+		sum, k := 0.0, 0
+		for _, x := range of {
+			if x.Start >= span.Start && x.End <= span.End {
+				sum, k = sum+x.v, k+1
+			}
+		}
+		return sum / float64(max(k, 1))
+	}
+	over := func(i int) recording.Interval { return recording.Interval{Start: all[i-n+1].Start, End: all[i].End} }
+	for i := 2*n - 1; i < len(all); i++ {
+		before := recording.Interval{Start: all[0].Start, End: all[i-n].End}
+		base := mean(all, before)
+		if base <= 0 || mean(all, over(i)) > share*base || all[i-n+1].v > (1+share)/2*base {
+			continue
+		}
+		to := i
+		for to+1 < len(all) && mean(all, over(to+1)) <= share*base {
+			to++
+		}
+		l := Less{Interval: recording.Interval{Start: all[i-n+1].Start, End: all[to].End}, Before: base}
+		l.Now = mean(all, l.Interval)
+		if was := mean(kept, before); kept == nil || was > 0 && mean(kept, l.Interval) >= keepsFrames*was {
+			out = append(out, l)
+		}
+		return out // one fall is told; what comes after it has no good time of its own to compare with
+	}
+	return nil
+}
+
+// steady tells that the lower rate is one, and not what is left of another: each second but the
+// first and the last has as many frames.
+func steady(frames []rate, l Less) bool {
+	least, most := math.Inf(1), 0.0
+	for _, f := range frames {
+		if f.Start > l.Start && f.End < l.End {
+			least, most = min(least, f.v), max(most, f.v)
+		}
+	}
+	return most <= steadyWithin*least
+}
+
+// less: what a viewer misses of a stream that comes in time. Where it stands or is late, fewer
+// frames and bytes are a consequence, and not told; of a lower rate that is steady it is the frames
+// left out that are.
+func (st *Stream) less(s *Scene, r *recording.Recording, felt []Symptom) (out []Symptom) {
+	hurt := slices.ContainsFunc(felt, func(sym Symptom) bool { return sym.Name != FramesSkipped })
+	for _, name := range []string{StreamAudioLost, StreamRateFell, StreamThin} {
+		all := st.Less(r, s.Window, name)
+		if len(all) == 0 || hurt && name != StreamAudioLost || name == StreamThin && len(out) > 0 {
+			continue
+		}
+		var spans []recording.Interval
+		for _, l := range all {
+			spans = append(spans, l.Interval)
+		}
+		sum := intervals.Seconds(spans, s.Window.End)
+		text := map[string]string{
+			StreamAudioLost: "no audio came for " + units.Lasting(sum) + ", while the picture went on",
+			StreamRateFell:  fmt.Sprintf("%.0f frames came a second for %s, and %.0f before", all[0].Now, units.Lasting(sum), all[0].Before),
+			StreamThin:      fmt.Sprintf("as many frames came, of %s a second instead of %s, for %s: a picture that is black or stands, or is coded far worse", units.Bytes(all[0].Now), units.Bytes(all[0].Before), units.Lasting(sum)),
+		}[name]
+		out = append(out, Symptom{Name: name, Active: spans, Amount: sum, Unit: "s", Share: min(1, sum/max(s.Window.Length(s.Window.End).Seconds(), 1e-9)), Text: text})
+	}
+	return out
+}

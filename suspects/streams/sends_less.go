@@ -1,0 +1,144 @@
+package streams
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"snag/internal/units"
+	"snag/recording"
+	"snag/recording/intervals"
+	"snag/scene"
+	"snag/suspects/measure"
+	"snag/suspects/source"
+	"snag/suspects/suspect"
+)
+
+var publisherSendsLess = &suspect.Suspect{
+	Name:  "publisher-sends-less",
+	Title: "the publisher sends less of the stream than it did",
+	About: "Frames go on to come in time, but without their sound, at a part of their rate, or of so few bytes that the picture is black, stands or is coded far worse. An input of the encoder is gone (a camera, a microphone, a capture card), or somebody changed its settings. " +
+		"A server that leaves something out looks the same to a viewer; what came to the server tells.",
+	Needs: []suspect.Need{
+		{Measure: "streams.figures", Must: true, Why: "what came of the stream, second by second"},
+		{Measure: "sockets.diag", Must: true, Why: "what came to the server, and what it passed on"},
+		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+	},
+	For: []string{
+		"decisive: of the bytes that came to the server it passed on the same part before and then (99 % and 99 %): what is missing did not come",
+		"decisive: whoever makes the stream sends it to the viewer itself, and nothing comes to it",
+	},
+	Against: []string{
+		"decisive: the server passed on far less of what came to it: it leaves it out",
+		"trap: an encoder that lowers its bit rate on purpose, as its uplink takes no more: see uplink-throttled",
+		"trap: a quiet scene (a slide, a test card) needs few bytes: under an eighth of what it was is told, and what the picture shows nobody decodes",
+	},
+	LeadsTo: []suspect.Lead{{To: scene.StreamAudioLost, Lag: 5 * time.Second}, {To: scene.StreamRateFell, Lag: 5 * time.Second}, {To: scene.StreamThin, Lag: 5 * time.Second}},
+	Remedy: suspect.Remedy{
+		Permanently: "The encoder's inputs (camera, microphone, capture card, source file) and its settings: see in its log what changed at that time.",
+		Program:     "Tell that an input is gone, and do not send a black or standing picture in its place.",
+	},
+	Verified: "frames, sound and bytes are as before",
+	Next:     "ffplay URL on the server's host, and the encoder's own log",
+	Weigh:    weighSendsLess,
+}
+
+const (
+	passedAlike = 0.15 // the part that a server passes on, before and then, may differ by so much
+	passedLess  = 0.6  // of the part before: it leaves something out
+	fewBytes    = 2    // s in which both ends were read, before and then
+)
+
+func weighSendsLess(s *scene.Scene, r *recording.Recording) (out []suspect.Finding) {
+	for _, st := range s.Streams {
+		for _, sym := range s.Symptoms {
+			if scene.IDOf(sym.Subject) != scene.IDOf(st.Subject) {
+				continue
+			}
+			switch sym.Name {
+			case scene.StreamAudioLost, scene.StreamRateFell, scene.StreamThin:
+				out = append(out, sendsLess(s, st, sym))
+			}
+		}
+	}
+	return out
+}
+
+// sendsLess is the finding on who sends a stream of which less came.
+func sendsLess(s *scene.Scene, st *scene.Stream, sym scene.Symptom) suspect.Finding {
+	f := suspect.Finding{Subject: st.Subject, Active: sym.Active, Related: []recording.Subject{st.Subject}, Text: sym.Text,
+		Harm: suspect.Harm{Symptom: sym.Name, Amount: sym.Amount, Unit: sym.Unit, Of: s.Window.Length(s.Window.End).Seconds(), Text: sym.Text}}
+	unknown := func(why string) suspect.Finding {
+		f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: sym.Amount, Unit: "s", Source: source.At("", source.Sample("snag_stream_bytes_total")), Origin: "frames", Text: sym.Text},
+			{Side: suspect.Missing, Source: source.Of("ss -tnpi at the ingest"), Text: why}}
+		f.Next = fmt.Sprintf("on the server's host: snag find --stream %s; there and here at once: snag watch --layers ingest=URL,here=%s", st.Row.URL, st.Row.URL)
+		return f
+	}
+	if len(st.Way) == 0 || st.Way[0].From == nil || st.Row.Protocol == "hls" || st.Way[0].Datagrams {
+		return unknown("who sends it, and what comes to the server, was not seen: a server that leaves something out looks the same")
+	}
+	last := st.Way[len(st.Way)-1]
+	switch {
+	case last.From != nil:
+		f.Subject = last.From.Subject
+	case last.To != nil:
+		f.Subject = last.To.Subject
+	}
+	server := st.Way[0].From
+	for _, l := range st.Way {
+		for _, k := range []*scene.Socket{l.From, l.To} {
+			if k != nil {
+				f.Related = append(f.Related, k.Subject)
+			}
+		}
+	}
+	if len(st.Way) == 1 {
+		if st.Ends != "" {
+			return unknown(st.Ends)
+		}
+		f.Subject = server.Subject
+		f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: sym.Amount, Unit: "s", Source: source.SS("-tnpi", source.BytesReceived), Origin: "the server's sockets", Text: "it sends the stream itself, and gets it from nobody: " + sym.Text}}
+		return f
+	}
+	if last.To == nil {
+		return unknown("what comes to the server was not seen")
+	}
+	before := []recording.Interval{{Start: max(server.First().T, last.To.First().T), End: sym.Active[0].Start}}
+	was, ok1 := passed(server, last.To, before, s.Window.End)
+	now, ok2 := passed(server, last.To, sym.Active, s.Window.End)
+	if !ok1 || !ok2 {
+		return unknown("what came to the server was not seen often enough, before and then")
+	}
+	who := last.To.First().Remote
+	if last.From != nil && last.From.Owner() != nil {
+		who = last.From.Owner().Subject.Name
+	}
+	text := fmt.Sprintf("of what %s sends, %s/s before and %s/s then, it was passed on %.0f %% before and %.0f %% then", who, units.Bytes(was.came), units.Bytes(now.came), 100*was.share, 100*now.share)
+	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: now.share, Unit: "share", Source: source.SS("-tnpi", source.BytesReceived, source.BytesAcked), Origin: "the server's sockets", Text: text}
+	switch {
+	case math.Abs(now.share/was.share-1) <= passedAlike:
+		f.Text = who + " sends less: " + sym.Text
+	case now.share <= passedLess*was.share:
+		e.Side, e.Text = suspect.Against, text+": the server leaves it out"
+	default:
+		return unknown(text + ": either may be")
+	}
+	f.Evidence = []suspect.Evidence{e}
+	f.Next = "ffplay " + st.Row.URL + ", and the log of " + who
+	return f
+}
+
+type passedOn struct{ came, share float64 } // B/s; of it what went on to the viewer
+
+// passed is what came to a server of a stream, and the part that it sent on to one viewer.
+func passed(out, in *scene.Socket, spans []recording.Interval, end recording.Time) (p passedOn, ok bool) {
+	if intervals.Seconds(spans, end) < fewBytes {
+		return p, false
+	}
+	came, seconds := measure.MovedIn(in, spans, end, func(row recording.Socket) float64 { return float64(row.TCP.BytesReceived) })
+	went, sent := measure.MovedIn(out, spans, end, measure.SentBytes)
+	if came <= 0 || seconds < fewBytes || sent < fewBytes {
+		return p, false
+	}
+	return passedOn{came / seconds, went / sent / (came / seconds)}, true
+}
