@@ -48,6 +48,7 @@ type AnswerEntry struct {
 	Suspect string  `json:"suspect"`
 	State   string  `json:"state"`
 	Subject Subject `json:"subject"`
+	Text    string  `json:"text"`
 	// Ref is the subject's parts, where a wanted subject is looked for too: the
 	// name of the process stands there even if the sentence leaves it out.
 	Ref        Subject `json:"subject_ref"`

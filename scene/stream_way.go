@@ -172,14 +172,14 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	case 1:
 		return all[0], "", ""
 	}
+	if k := againOf(st, all, s.Window); k != nil {
+		return k, fmt.Sprintf("the %d that sent one to %s came one after the other, and this one ended when the stream did", len(all), nameOr(nil, out)), ""
+	}
 	if k, text := likeIt(r, st, all); k != nil {
 		return k, text, ""
 	}
 	if k := stoppedOf(r, st, all); k != nil {
 		return k, fmt.Sprintf("whoever sends it was stopped when the stream suffered, and nobody who sends one of the %d others", len(all)-1), ""
-	}
-	if k := againOf(st, all, s.Window); k != nil {
-		return k, fmt.Sprintf("the %d that sent one to %s came one after the other, and this one ended when the stream did", len(all), nameOr(nil, out)), ""
 	}
 	if k, silent := silentOf(all); st.Row.First == 0 && out != nil {
 		switch {

@@ -127,7 +127,7 @@ const (
 
 // Encode starts ffmpeg that publishes a stream under a name, "" for the usual, and
 // waits until it does.
-func (b *Broadcast) Encode(clock Clock, name string) *lab.Process {
+func (b *Broadcast) Encode(clock Clock, name string, more ...lab.Option) *lab.Process {
 	s := b.Stage
 	if name == "" {
 		name = origin.Stream
@@ -145,7 +145,7 @@ func (b *Broadcast) Encode(clock Clock, name string) *lab.Process {
 	}
 	argv := append([]string{"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-progress", "pipe:1"}, in...)
 	argv = append(argv, "-t", fmt.Sprint(int(lab.MaxLife.Seconds())), "-f", "flv", origin.URL(Ingest, name))
-	p := s.Run(b.Encoder, "encoder-"+name, argv)
+	p := s.Run(b.Encoder, "encoder-"+name, argv, more...)
 	s.AwaitOutput(p, "frames are sent", origin.Moving)
 	return p
 }

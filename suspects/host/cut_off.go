@@ -16,7 +16,7 @@ func (e *ended) cutOff(r *recording.Recording, all []recording.Exit) (text strin
 	}
 	for _, x := range all {
 		for _, got := range r.Resets {
-			if got.Dir != "received" || got.PID != x.PID || x.PID == 0 || got.Remote != e.at || got.T > x.T || got.T < x.T.Add(-leftBehind) {
+			if got.Dir != "received" || got.PID != 0 && got.PID != x.PID || got.Netns != e.netns || got.Remote != e.at || got.T > x.T || got.T < x.T.Add(-leftBehind) {
 				continue
 			}
 			by := e.at

@@ -2,7 +2,6 @@ package streams
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"snag/internal/units"
@@ -25,7 +24,7 @@ var publisherSendsLess = &suspect.Suspect{
 		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
 	},
 	For: []string{
-		"decisive: of the bytes that came to the server it passed on the same part before and then (99 % and 99 %): what is missing did not come",
+		"decisive: of the bytes that came to the server it passed on no smaller part than before (99 % and 99 %): what is missing did not come",
 		"decisive: whoever makes the stream sends it to the viewer itself, and nothing comes to it",
 	},
 	Against: []string{
@@ -44,7 +43,7 @@ var publisherSendsLess = &suspect.Suspect{
 }
 
 const (
-	passedAlike = 0.15 // the part that a server passes on, before and then, may differ by so much
+	passedAlike = 0.15 // the part that a server passes on may be less by so much
 	passedLess  = 0.6  // of the part before: it leaves something out
 	fewBytes    = 2    // s in which both ends were read, before and then
 )
@@ -116,7 +115,7 @@ func sendsLess(s *scene.Scene, st *scene.Stream, sym scene.Symptom) suspect.Find
 	text := fmt.Sprintf("of what %s sends, %s/s before and %s/s then, it was passed on %.0f %% before and %.0f %% then", who, units.Bytes(was.came), units.Bytes(now.came), 100*was.share, 100*now.share)
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: now.share, Unit: "share", Source: source.SS("-tnpi", source.BytesReceived, source.BytesAcked), Origin: "the server's sockets", Text: text}
 	switch {
-	case math.Abs(now.share/was.share-1) <= passedAlike:
+	case now.share >= (1-passedAlike)*was.share: // more, where frames are small: each has a header
 		f.Text = who + " sends less: " + sym.Text
 	case now.share <= passedLess*was.share:
 		e.Side, e.Text = suspect.Against, text+": the server leaves it out"
