@@ -244,14 +244,14 @@ func (j *JSON) write(line any) {
 	_ = j.enc.Encode(line)
 }
 
-// toldAt is when an event is news: at its end, where it has one; of what began, when
-// that was known.
+// toldAt is when an event is news: of what began, when that was known; at its end, where
+// it has one.
 func toldAt(h watch.Happened) recording.Time {
 	switch {
+	case h.Phase != figures.Instant && h.At != 0:
+		return h.At
 	case h.Phase == figures.Ended && h.End != 0:
 		return h.End
-	case h.Phase == figures.Begun && h.At != 0:
-		return h.At
 	}
 	return h.T
 }

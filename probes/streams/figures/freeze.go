@@ -12,6 +12,8 @@ type freeze struct {
 	settling bool
 	settled  bool // nothing more of it to come; told at the next Tick: the watch may have to tell first that it was late
 	told     bool // its Begun was
+	never    bool // its frames had come in time, and were read late
+	fresh    bool // it ended with the first frame of its kind: there is nothing to hold that against
 	id       uint64
 	before   bool  // there was no frame at all
 	from     int64 // since when a frame was due
@@ -77,7 +79,7 @@ func (m *Meter) watchFreeze(now int64) {
 	if before {
 		limit = max(limit, firstWait)
 	}
-	if now-from-m.excused(from, now) < limit {
+	if now-from-m.excused(from, now) < limit+m.leastStall() {
 		return
 	}
 	m.beginFreeze(from, limit, before)
@@ -128,7 +130,11 @@ func (m *Meter) Finish(now int64) {
 // before a Tick saw it.
 func (m *Meter) gapEnds(v moved) {
 	f := &m.freeze
-	if f.stands {
+	switch {
+	case f.stands && v.at < f.from+f.limit:
+		m.cameBefore(v)
+		return
+	case f.stands:
 		m.endFreeze(v)
 		return
 	}
@@ -137,7 +143,7 @@ func (m *Meter) gapEnds(v moved) {
 	if m.o.Bursty && m.least.any {
 		from = v.before + m.least.value
 	}
-	if v.at-from < limit {
+	if v.at-from < limit+m.leastStall() {
 		return
 	}
 	if f.settling {
@@ -161,7 +167,7 @@ func (m *Meter) endFreeze(v moved) {
 	}
 	f := &m.freeze
 	f.stands, f.settling = false, true
-	f.end, f.step, f.jumped = max(v.at, f.start), v.step, v.jumped
+	f.end, f.step, f.jumped, f.fresh = max(v.at, f.start), v.step, v.jumped, v.first
 }
 
 // settle counts what comes right after a freeze, until the stream is where it would
@@ -178,7 +184,7 @@ func (m *Meter) settle(v moved) {
 	f.frames++
 	f.at, f.now = v.at, v.norm
 	slack := m.steps.typical*3/2 + second/20
-	if f.before || f.jumped || v.off()-f.off <= slack {
+	if f.fresh || f.jumped || v.off()-f.off <= slack {
 		f.settled = true
 	}
 }
@@ -229,7 +235,10 @@ func (m *Meter) tellFreeze() {
 func (m *Meter) tellOver(f freeze) {
 	late, missed, excused := m.late.of(f.from, f.end), m.missed.within(f.from, f.end), m.excused(f.from, f.end)
 	length := f.end - f.start
-	doubt := excused > 0 && f.end-f.from-excused < f.limit
+	doubt := f.never || excused > 0 && f.end-f.from-excused < f.limit
+	if f.never {
+		late = length
+	}
 	if m.own.any() && f.frames > 0 && !f.before && 2*f.step > f.end-f.last {
 		doubt = true // its frames never came here, and something was lost here
 	}
@@ -262,7 +271,7 @@ func (m *Meter) tellOver(f freeze) {
 
 // fingerprint says what the gap looked like, where a frame ended it.
 func (m *Meter) fingerprint(f freeze, e *Event) {
-	if f.frames == 0 || f.before {
+	if f.frames == 0 || f.fresh {
 		return
 	}
 	e.Step, e.Burst = known(seconds(f.step)), max(f.frames, 1)

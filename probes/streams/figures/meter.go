@@ -42,6 +42,8 @@ type Meter struct {
 	sec  secondSums
 	five fiveSums
 	last int64 // the newest arrival of any frame
+
+	ticked int64 // the last Tick's time
 }
 
 // track is what is known of one kind's frames.
@@ -109,12 +111,12 @@ func (m *Meter) Frame(f stream.Frame) {
 		return
 	}
 	f.DTS, f.PTS, f.Size = held(f.DTS), held(f.PTS), max(f.Size, 0)
-	f.Arrival = max(held(f.Arrival), m.last) // a clock that goes back is no clock
-	m.last = f.Arrival
+	t := &m.track[f.Kind]
+	f.Arrival = max(held(f.Arrival), t.last) // a clock that goes back is no clock
+	m.last = max(m.last, f.Arrival)
 	if f.Kind == stream.Video && m.main != stream.Video {
 		m.turnToVideo(f.Arrival)
 	}
-	t := &m.track[f.Kind]
 	m.count(f)
 	if f.Kind == m.main {
 		m.mainFrame(t, f)
@@ -123,12 +125,18 @@ func (m *Meter) Frame(f stream.Frame) {
 	}
 }
 
-// turnToVideo makes the video's frames those that count: until now there was none.
+// turnToVideo makes the video's frames those that count: until now there was none. A
+// freeze that stands goes on until the first of them.
 func (m *Meter) turnToVideo(now int64) {
-	m.closeAll(now)
+	if !m.freeze.stands {
+		m.closeFreeze(now)
+	}
+	m.endLate(now)
+	m.endSlow(now)
+	m.flushSteps()
 	m.main, m.steps = stream.Video, steps{}
 	m.least.reset()
-	m.drift, m.pace, m.freeze, m.bursts.any, m.gop.any = drift{}, pace{}, freeze{}, false, false
+	m.drift, m.pace, m.bursts.any, m.gop.any = drift{}, pace{}, false, false
 	m.skips.held = 0
 	m.sec.begin()
 }

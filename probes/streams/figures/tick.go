@@ -20,6 +20,7 @@ func (m *Meter) Tick(now int64) (Second, bool) {
 	if m.sec.from == 0 {
 		m.sec.from = now
 	}
+	m.ticked = now
 	m.watchFreeze(now)
 	if t := &m.track[stream.Audio]; m.main == stream.Audio && t.any && now-t.first >= 2*second {
 		m.tellFirst(t.first) // no video by now: the audio is what there is

@@ -49,6 +49,7 @@ type one struct {
 	fps    curve
 	drift  curve
 	recent []Happened
+	begins begins
 	begun  uint64 // freezes
 	// counted is the last of them by its event's ID.
 	counted uint64
@@ -135,7 +136,7 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 		threshold = w.o.Threshold
 	}
 	now := w.now()
-	s := &one{asked: asked, entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
+	s := &one{asked: asked, entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side, begins: begins{}}
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
 		Over: w.o.Over,

@@ -56,7 +56,7 @@ type Happened struct {
 	Side   string // one of recording.StreamSide…
 	Beside bool   // as Row's
 	T, End recording.Time
-	At     recording.Time // when the watch told it: an onset is known a threshold later
+	At     recording.Time // the time that it is told for: an onset is known a threshold later, an end at itself
 }
 
 // Snapshot is all that is watched, as it stands.
