@@ -55,6 +55,9 @@ type track struct {
 	top         int64 // the most of DTS + base
 	since       int64 // DTS + base at the last second's end
 	steps       int   // frames since then
+	bytes       int64 // of these
+	media       media // of the seconds before
+	opening     opening
 }
 
 // New returns a Meter for one stream.
@@ -118,10 +121,17 @@ func (m *Meter) Frame(f stream.Frame) {
 		m.turnToVideo(f.Arrival)
 	}
 	m.count(f)
+	u := manner{reordered: true}
 	if f.Kind == m.main {
-		m.mainFrame(t, f)
+		u = manner{m.steps.typical, m.skips.reordered(), m.o.Bursty}
+	}
+	v := t.move(f, u)
+	k := &m.sec.kind[f.Kind]
+	k.opening = t.opening.has(v) || k.opening
+	if f.Kind == m.main {
+		m.mainFrame(v, f)
 	} else {
-		m.sec.apart = t.move(f, manner{reordered: true}).jumped || m.sec.apart
+		m.sec.apart = v.jumped || m.sec.apart
 	}
 }
 
@@ -172,13 +182,15 @@ func (t *track) move(f stream.Frame, u manner) moved {
 			t.base += on - v.step
 		}
 	} else {
-		t.first, t.top, t.since, t.steps = f.Arrival, f.DTS+t.base, f.DTS+t.base, -1
+		t.first, t.top, t.since = f.Arrival, f.DTS+t.base, f.DTS+t.base
+		t.steps, t.bytes = -1, -int64(f.Size)
 	}
 	v.norm = f.DTS + t.base
 	v.on = max(v.norm-t.top, 0)
 	t.top += v.on
 	v.top = t.top
 	t.steps++
+	t.bytes += int64(f.Size)
 	t.any, t.last, t.dts = true, f.Arrival, f.DTS
 	return v
 }
@@ -201,8 +213,7 @@ type moved struct {
 func (v moved) off() int64 { return v.at - v.top }
 
 // mainFrame measures a frame of the kind that counts.
-func (m *Meter) mainFrame(t *track, f stream.Frame) {
-	v := t.move(f, manner{m.steps.typical, m.skips.reordered(), m.o.Bursty})
+func (m *Meter) mainFrame(v moved, f stream.Frame) {
 	m.total.Media += float64(v.on) / float64(second)
 	if v.first {
 		m.firstFrame(f)

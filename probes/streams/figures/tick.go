@@ -74,16 +74,10 @@ func (m *Meter) endSecond(now int64) Second {
 func (m *Meter) ofKind(kind stream.Kind, now int64, length float64) Track {
 	t, k := &m.track[kind], &m.sec.kind[kind]
 	v := Track{
-		Present: t.any && (k.frames > 0 || now-t.last < audioAway),
+		Present: t.any && (k.frames > 0 || now-t.last < m.awayAfter()),
 		Frames:  k.frames, Keys: k.keys, Bytes: k.bytes,
 	}
-	if length > 0 {
-		v.FPS, v.Bitrate = float64(k.frames)/length, float64(k.bytes)*8/length
-	}
-	if t.steps > 0 {
-		v.FPSDTS = ratio(float64(t.steps), seconds(t.top-t.since))
-	}
-	t.since, t.steps = t.top, 0
+	m.rates(kind, now, length, &v)
 	return v
 }
 
@@ -129,16 +123,21 @@ func (m *Meter) update(now int64) {
 	}
 }
 
+// awayAfter is for how long a kind's frames may stay away until there are none, ns.
+func (m *Meter) awayAfter() int64 {
+	if m.o.Bursty {
+		return max(audioAway, 3*m.target())
+	}
+	return audioAway
+}
+
 // watchAudio tells that audio stays away while the video comes, and that it is back.
 func (m *Meter) watchAudio(now int64) {
 	a := &m.track[stream.Audio]
 	if m.main != stream.Video || !a.any || m.sec.kind[stream.Video].frames == 0 || m.missed.touches(a.last, now) && !m.gone {
 		return
 	}
-	wait := audioAway
-	if m.o.Bursty {
-		wait = max(wait, 3*m.target())
-	}
+	wait := m.awayAfter()
 	was := m.said[stream.Audio].Codec
 	if was == "" {
 		was = "present"

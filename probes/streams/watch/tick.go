@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"snag/probes/streams/figures"
+	"snag/probes/streams/stream"
 	"snag/recording"
 )
 
@@ -96,12 +97,12 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	return told
 }
 
-// fpsOf is frames a second by arrival, of the kind that the picture is.
+// fpsOf is frames a second, of the kind that the picture is.
 func fpsOf(s figures.Second) figures.Value {
-	if s.Video.Present || s.Video.Frames > 0 {
-		return figures.Value{V: s.Video.FPS, OK: true}
+	if s.Audio.Present && !s.Video.Present && s.Video.Frames == 0 || s.Main == stream.Audio {
+		return s.Audio.FPS
 	}
-	return figures.Value{V: s.Audio.FPS, OK: s.Audio.Present}
+	return s.Video.FPS
 }
 
 func (s *one) link0() link {
