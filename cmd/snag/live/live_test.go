@@ -441,6 +441,21 @@ func happened() []watch.Happened {
 	}
 }
 
+// A freeze whose transport knows why says so, and moves no cursor with it.
+func TestAFreezeSaysWhy(t *testing.T) {
+	for before, want := range map[bool]string{
+		false: `FROZEN since 03:12:41: no frame for 6.0 s: the segments answer 404 Not\x1b Found (3 of the last 3)`,
+		true:  `FROZEN: let in at 03:12:41 and no frame since: the segments answer 404 Not\x1b Found (3 of the last 3)`,
+	} {
+		h := watch.Happened{Stream: "live/cam7", T: ago(4 * time.Second), Event: figures.Event{
+			Kind: recording.EventStreamFreeze, Phase: figures.Begun, Value: 6, Before: before, Why: "the segments answer 404 Not\x1b Found (3 of the last 3)",
+		}}
+		if got := Say(h); got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+	}
+}
+
 func TestLines(t *testing.T) {
 	var b bytes.Buffer
 	l := NewLines(&b)

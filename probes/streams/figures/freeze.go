@@ -19,8 +19,9 @@ type freeze struct {
 	from     int64 // since when a frame was due
 	start    int64 // from, or when a bursty transport's player had nothing left
 	limit    int64
-	last     int64 // arrival of the last frame before
-	dts, off int64 // of the last frame before, jumps taken out; off is arrival less DTS
+	reason   string // as the transport knows it
+	last     int64  // arrival of the last frame before
+	dts, off int64  // of the last frame before, jumps taken out; off is arrival less DTS
 
 	end     int64
 	step    int64
@@ -96,7 +97,7 @@ func (m *Meter) beginFreeze(from, limit int64, before bool) {
 		start = from + limit // the buffer ran dry only then
 	}
 	m.freeze = freeze{
-		stands: true, before: before, from: from, start: start, limit: limit,
+		stands: true, before: before, from: from, start: start, limit: limit, reason: m.reason,
 		last: t.last, dts: t.dts + t.base, off: t.last - t.dts - t.base,
 	}
 	m.endSlow(t.last)
@@ -108,7 +109,7 @@ func (m *Meter) tellBegun(now int64) {
 	f.id = m.queue.id()
 	f.told = m.queue.tell(Event{
 		ID: f.id, Phase: Begun, Kind: recording.EventStreamFreeze, Start: f.start,
-		Value: seconds(now - f.start), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
+		Value: seconds(now - f.start), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before, Why: f.reason,
 		ObserverLate: seconds(m.late.within(f.start, now)), Missed: seconds(m.missed.within(f.start, now)),
 	})
 }
@@ -155,7 +156,7 @@ func (m *Meter) gapEnds(v moved) {
 	}
 	m.endSlow(v.at - v.gap)
 	m.pace.reset()
-	m.freeze = freeze{stands: true, from: from, start: start, limit: limit, last: v.at - v.gap, dts: v.before, off: v.at - v.gap - v.before}
+	m.freeze = freeze{stands: true, from: from, start: start, limit: limit, reason: m.reason, last: v.at - v.gap, dts: v.before, off: v.at - v.gap - v.before}
 	m.endFreeze(v)
 }
 
@@ -254,7 +255,7 @@ func (m *Meter) tellOver(f freeze) {
 	}
 	e := Event{
 		ID: f.id, Phase: Ended, Kind: recording.EventStreamFreeze, Start: f.start, End: f.end,
-		Value: seconds(length), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
+		Value: seconds(length), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before, Why: f.reason,
 		Pattern: None, ObserverLate: seconds(late), Missed: seconds(missed), Doubt: doubt,
 	}
 	m.fingerprint(f, &e)

@@ -43,7 +43,8 @@ type Meter struct {
 	five fiveSums
 	last int64 // the newest arrival of any frame
 
-	ticked int64 // the last Tick's time
+	ticked int64  // the last Tick's time
+	reason string // why no frames come, as the transport knows
 }
 
 // track is what is known of one kind's frames.
@@ -99,7 +100,7 @@ func (m *Meter) forget(now int64) {
 	m.skips.held = 0
 	m.gop = gop{}
 	m.transport.gauge = [stream.Gauges]Value{} // of a transport that is no more
-	m.apart = false
+	m.apart, m.reason = false, ""
 	m.sec.begin()
 }
 

@@ -111,7 +111,7 @@ func (m *Meter) update(now int64) {
 	if f := &m.freeze; f.stands && f.told {
 		m.queue.tell(Event{
 			ID: f.id, Phase: Updated, Kind: recording.EventStreamFreeze, Start: f.start, Of: m.main,
-			Value: seconds(now - f.start), Unit: "seconds", Threshold: seconds(f.limit), Before: f.before,
+			Value: seconds(now - f.start), Unit: "seconds", Threshold: seconds(f.limit), Before: f.before, Why: f.reason,
 			ObserverLate: seconds(m.late.within(f.from, now)), Missed: seconds(m.missed.within(f.from, now)),
 		})
 	}

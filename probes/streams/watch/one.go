@@ -89,6 +89,9 @@ func (t tap) Apart(apart bool) { stream.Apart(t.Sink, apart) }
 // Missed passes on what the figures must know.
 func (t tap) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
 
+// Reason passes on why no frames come.
+func (t tap) Reason(text string) { stream.Reason(t.Sink, Clean(text, 300)) }
+
 // Sleeps and Wakes make it a stream.Pacer.
 func (t tap) Sleeps(until int64) { t.s.due.Store(until) }
 

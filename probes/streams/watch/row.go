@@ -21,7 +21,7 @@ type Row struct {
 	Protocol string
 	State    State
 	Since    recording.Time // since when it is in this state
-	Why      string         // of down, refused, no-answer: the last attempt's error
+	Why      string         // of down, refused, no-answer: the last attempt's error; of frozen, what the transport knows
 	Retry    recording.Time // when it is asked again; 0: it is being read
 
 	Local, Remote string

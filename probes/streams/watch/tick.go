@@ -156,6 +156,9 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 			r.Why = "nothing comes to this address: is it sent, and does it get through to this host?"
 		}
 	}
+	if state == Frozen {
+		r.Why = s.signs.reason
+	}
 	if l.err != nil && l.phase != reading {
 		r.Why = Clean(l.err.Error(), 300)
 	}
