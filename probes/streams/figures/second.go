@@ -35,6 +35,7 @@ type Second struct {
 
 	Drift      Value // seconds: arrival against DTS over the least of the last minute, the least of this second
 	DriftWorst Value // the most of this second
+	Lateness   Value // seconds: how late frames come at the most since the stream is late; 0 while it is not
 	Pace       Value // how far DTS moved by how far the wall did, over up to the last 10 s; 1 is live
 	Skew       Value // seconds: audio's DTS less the video's, at arrival
 	Buffer     Value // bursty transports: seconds that a player three target durations behind would have left

@@ -95,6 +95,12 @@ func (m *Meter) gaps(now int64, v *Second) {
 	if s.drifts > 0 {
 		v.Drift, v.DriftWorst = known(seconds(s.driftLeast)), known(seconds(s.driftWorst))
 	}
+	switch {
+	case m.drift.stands:
+		v.Lateness = known(seconds(m.drift.worst))
+	case t.any && !m.freeze.stands:
+		v.Lateness = known(0)
+	}
 	if sp := m.steps.typical; sp > 0 {
 		v.Spacing = known(seconds(sp))
 	}
