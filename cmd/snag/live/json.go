@@ -183,8 +183,8 @@ type summaryLine struct {
 	States  map[string]int `json:"states"`
 	Left    int            `json:"not_watched"`
 	Freezes uint64         `json:"freezes_total"`
-	CPU     float64        `json:"own_cpu_ratio"`
-	Memory  int64          `json:"own_memory_bytes"`
+	CPU     *float64       `json:"own_cpu_ratio"`
+	Memory  *int64         `json:"own_memory_bytes"`
 	Late    float64        `json:"own_late_seconds"`
 	Worst   float64        `json:"own_worst_late_seconds"`
 }
@@ -193,7 +193,10 @@ type summaryLine struct {
 func (j *JSON) Summary(s *watch.Snapshot) {
 	l := summaryLine{
 		Type: "summary", T: stamp(s.T), Streams: len(s.Rows), States: map[string]int{}, Left: s.Left, Freezes: s.Freeze,
-		CPU: s.Own.CPU, Memory: s.Own.Memory, Late: s.Own.Late.Seconds(), Worst: s.Own.Worst.Seconds(),
+		CPU: pointer(s.Own.CPU), Late: s.Own.Late.Seconds(), Worst: s.Own.Worst.Seconds(),
+	}
+	if s.Own.Memory > 0 {
+		l.Memory = &s.Own.Memory
 	}
 	for state := range watch.States {
 		if n := s.States[state]; n > 0 {

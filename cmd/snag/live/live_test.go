@@ -99,7 +99,7 @@ func sick(raw string, state watch.State, since time.Duration) watch.Row {
 }
 
 func snapshot(rows ...watch.Row) *watch.Snapshot {
-	s := &watch.Snapshot{T: at, Rows: rows, Freeze: 3, Own: watch.Own{CPU: 0.031, Memory: 24 << 20, Late: 2 * time.Millisecond, Worst: 41 * time.Millisecond}}
+	s := &watch.Snapshot{T: at, Rows: rows, Freeze: 3, Own: watch.Own{CPU: v(0.031), Memory: 24 << 20, Late: 2 * time.Millisecond, Worst: 41 * time.Millisecond}}
 	for _, r := range rows {
 		s.States[r.State]++
 	}
@@ -366,6 +366,18 @@ func TestWhatIsNotMeasuredYetIsNoZero(t *testing.T) {
 		t.Error(err)
 	}
 	s := snapshot(r)
+	s.Own = watch.Own{}
+	b.Reset()
+	NewJSON(&b).Summary(s)
+	if text := own(s.Own); !strings.Contains(b.String(), `"own_cpu_ratio":null,"own_memory_bytes":null`) || !strings.HasPrefix(text, "snag: – % of a CPU, –,") {
+		t.Errorf("%s%s", b.String(), text)
+	}
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Error(err)
+	}
 	if fps, bits := cellFPS(s, &r, 3), cellBitrate(s, &r, 5); fps != "–" || bits != "–" {
 		t.Errorf("the table has %s fps, %s kb/s", fps, bits)
 	}

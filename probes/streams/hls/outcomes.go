@@ -28,7 +28,7 @@ func (o *outcomes) add(err error) string {
 	}
 	how := "the segments can't be loaded: " + err.Error()
 	var no *status
-	if errors.As(err, &no) && err == error(no) {
+	if errors.As(err, &no) && err.Error() == no.text { // the segment's own, not its key's
 		how = "the segments answer " + no.text
 	}
 	return fmt.Sprintf("%s (%d of the last %d)", how, failed, o.n)

@@ -134,7 +134,7 @@ func remember(list []Happened, h Happened) []Happened {
 
 // Own is what the watch itself costs, and how late it runs.
 type Own struct {
-	CPU    float64       // share of one CPU in the last second
+	CPU    figures.Value // share of one CPU in the last second; not measured in the first
 	Total  float64       // CPU seconds since the start
 	Memory int64         // bytes resident
 	Late   time.Duration // the latest that its tick or a ticking goroutine ran in the last second
