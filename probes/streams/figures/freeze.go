@@ -18,6 +18,7 @@ type freeze struct {
 	before   bool  // there was no frame at all
 	from     int64 // since when a frame was due
 	start    int64 // from, or when a bursty transport's player had nothing left
+	seen     int64 // when it was seen to stand, after start; 0: it was over before that
 	limit    int64
 	reason   string // as the transport knows it
 	last     int64  // arrival of the last frame before
@@ -33,6 +34,9 @@ type freeze struct {
 // lateKnown is when it is known at the latest how late the watch was: whoever measures
 // it waits for the CPU beside the readers.
 const lateKnown = second / 5
+
+// allTime is after each freeze's end.
+const allTime = mostTime + lateKnown
 
 // settleFor is how long after a freeze its burst is counted.
 const settleFor = second
@@ -70,10 +74,10 @@ func (m *Meter) waiting() int64 {
 func (m *Meter) watchFreeze(now int64) {
 	f := &m.freeze
 	m.tellAside(now)
-	if f.settling && now-f.end >= lateKnown && (f.settled || now-f.end >= settleFor) {
+	if f.settling && m.asides == 0 && now-f.end >= lateKnown && (f.settled || now-f.end >= settleFor) {
 		m.tellFreeze()
 	}
-	if f.stands || f.settling || m.published == 0 && !m.track[m.main].any {
+	if f.stands || f.settling || m.asides > 0 || m.published == 0 && !m.track[m.main].any {
 		return
 	}
 	from, limit, before := m.waiting(), m.limit(), !m.track[m.main].any
@@ -83,21 +87,21 @@ func (m *Meter) watchFreeze(now int64) {
 	if now-from-m.excused(from, now) < limit+m.leastStall() {
 		return
 	}
-	m.beginFreeze(from, limit, before)
+	m.beginFreeze(now, from, limit, before)
 	if !m.o.Over {
 		m.tellBegun(now)
 	}
 }
 
 // beginFreeze notes a freeze; whom to tell is another matter.
-func (m *Meter) beginFreeze(from, limit int64, before bool) {
+func (m *Meter) beginFreeze(now, from, limit int64, before bool) {
 	t := &m.track[m.main]
 	start := from
 	if m.o.Bursty && !before {
 		start = from + limit // the buffer ran dry only then
 	}
 	m.freeze = freeze{
-		stands: true, before: before, from: from, start: start, limit: limit, reason: m.reason,
+		stands: true, before: before, from: from, start: start, seen: now, limit: limit, reason: m.reason,
 		last: t.last, dts: t.dts + t.base, off: t.last - t.dts - t.base,
 	}
 	m.endSlow(t.last)
@@ -169,6 +173,9 @@ func (m *Meter) endFreeze(v moved) {
 	f := &m.freeze
 	f.stands, f.settling = false, true
 	f.end, f.step, f.jumped, f.fresh = max(v.at, f.start), v.step, v.jumped, v.first
+	if m.o.Bursty || v.first { // that its frame came before it was seen is a moment, and no length
+		f.end = max(f.end, f.seen)
+	}
 }
 
 // settle counts what comes right after a freeze, until the stream is where it would
@@ -194,8 +201,7 @@ func (m *Meter) settle(v moved) {
 // only then it is known how late the watch was until its end.
 func (m *Meter) setAside() {
 	if m.asides == len(m.aside) {
-		m.tellAside(m.last)
-		m.asides = 0
+		m.tellAside(allTime)
 	}
 	m.aside[m.asides] = m.freeze
 	m.asides++
@@ -216,10 +222,10 @@ func (m *Meter) tellAside(now int64) {
 
 // closeFreeze ends a freeze with the connection.
 func (m *Meter) closeFreeze(now int64) {
-	m.tellAside(mostTime)
+	m.tellAside(allTime)
 	f := &m.freeze
 	if f.stands {
-		f.stands, f.settling, f.end = false, true, max(now, f.start)
+		f.stands, f.settling, f.end = false, true, max(now, f.seen)
 	}
 	if f.settling {
 		m.tellFreeze()

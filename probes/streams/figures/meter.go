@@ -119,7 +119,7 @@ func (m *Meter) Frame(f stream.Frame) {
 	f.Arrival = max(held(f.Arrival), t.last) // a clock that goes back is no clock
 	m.last = max(m.last, f.Arrival)
 	if f.Kind == stream.Video && m.main != stream.Video {
-		m.turnToVideo(f.Arrival)
+		m.turnToVideo(m.last)
 	}
 	m.count(f)
 	u := manner{reordered: true}

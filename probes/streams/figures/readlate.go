@@ -14,13 +14,15 @@ func (m *Meter) cameBefore(v moved) {
 		}
 	}
 	if m.ticked-f.from-m.excused(f.from, m.ticked) >= f.limit {
+		f.seen = max(f.seen, m.ticked)
 		return
 	}
-	f.stands, f.settling, f.settled, f.never = false, true, true, true
-	f.end = max(m.ticked, f.start)
 	if !f.told {
 		m.freeze = freeze{}
+		return
 	}
+	f.never, f.end = true, max(m.ticked, f.seen)
+	m.tellFreeze()
 }
 
 // leastStall is how long a freeze lasts at least once its threshold has passed, ns.

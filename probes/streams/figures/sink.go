@@ -162,6 +162,7 @@ func (m *Meter) End(now int64, err error) {
 
 // closeAll ends every interval at now.
 func (m *Meter) closeAll(now int64) {
+	now = max(now, m.last) // nothing ends before what has come
 	m.closeFreeze(now)
 	m.endLate(now)
 	m.endSlow(now)
