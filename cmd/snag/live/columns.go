@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/probes/streams/figures"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/watch"
 )
@@ -78,11 +79,11 @@ func cellFPS(_ *watch.Snapshot, r *watch.Row, _ int) string {
 	if !t.Present && t.Frames == 0 && r.Second.Audio.Present {
 		return "–" // a stream without a picture
 	}
-	return ifFigures(r, rate(t.FPS))
+	return ifFigures(r, rateOf(t.FPS))
 }
 
-// fullRate is the frame rate of a whole bar: what the stream says, for the burst
-// of a server's cache at the start would make all that follows look low.
+// fullRate is the frame rate of a whole bar: what the stream says, else the most that
+// it had.
 func fullRate(r *watch.Row) float32 {
 	if fps := r.Params[stream.Video].FPS; fps > 0 {
 		return float32(fps)
@@ -91,7 +92,8 @@ func fullRate(r *watch.Row) float32 {
 }
 
 func cellBitrate(_ *watch.Snapshot, r *watch.Row, _ int) string {
-	return ifFigures(r, kilobits(r.Second.Video.Bitrate+r.Second.Audio.Bitrate))
+	v, a := r.Second.Video.Bitrate, r.Second.Audio.Bitrate
+	return ifFigures(r, kilobits(figures.Value{V: v.V + a.V, OK: v.OK || a.OK}))
 }
 
 // cellGOP is the key frame interval; ~ marks one that varies by more than a tenth.

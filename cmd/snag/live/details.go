@@ -60,7 +60,11 @@ func (t *Table) figures(l *lines, r *watch.Row) {
 		w = 60
 	}
 	l.add("")
-	l.add("   fps    %6s by arrival, %s by timestamps", rate(f.Video.FPS), number(f.Video.FPSDTS, "%.1f"))
+	if watch.Segmented(r.Entry) { // segments come at once: their arrival is no rate
+		l.add("   fps    %6s by timestamps", rateOf(f.Video.FPS))
+	} else {
+		l.add("   fps    %6s by arrival, %s by timestamps", rateOf(f.Video.FPS), number(f.Video.FPSDTS, "%.1f"))
+	}
 	l.add("          %s  60 s, full is %s", spark(r.FPS, w, fullRate(r), least), rate(float64(fullRate(r))))
 	l.add("   drift  %6s s", signed(f.Drift))
 	l.add("          %s  60 s, full is %.1f s", spark(r.Drift, w, max(1, highest(r.Drift)), most), max(1, highest(r.Drift)))

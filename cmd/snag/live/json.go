@@ -97,7 +97,7 @@ type figuresLine struct {
 	Pace       *float64 `json:"dts_per_wall"`
 	Skew       *float64 `json:"skew_seconds"`
 	GOPSeconds *float64 `json:"gop_seconds"`
-	GOPFrames  int      `json:"gop_frames"`
+	GOPFrames  *int     `json:"gop_frames"`
 	GOPVaries  *float64 `json:"gop_varies_frames"`
 	FPSDTS     *float64 `json:"fps_dts"`
 	Codec      string   `json:"video_codec,omitempty"`
@@ -116,11 +116,11 @@ type figuresLine struct {
 }
 
 type sumLine struct {
-	Frames  int     `json:"frames"`
-	Keys    int     `json:"keyframes"`
-	Bytes   int64   `json:"bytes"`
-	FPS     float64 `json:"fps"`
-	Bitrate float64 `json:"bits_per_second"`
+	Frames  int      `json:"frames"`
+	Keys    int      `json:"keyframes"`
+	Bytes   int64    `json:"bytes"`
+	FPS     *float64 `json:"fps"`
+	Bitrate *float64 `json:"bits_per_second"`
 }
 
 // Figures writes one line a stream: its sums over the last five seconds.
@@ -130,8 +130,8 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 		l := figuresLine{
 			Type: "figures", T: stamp(s.T), Stream: r.Name, Layer: r.Layer, State: r.State.String(), Why: r.Why,
 			Pace: pointer(f.Pace), Skew: pointer(f.Skew),
-			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}), GOPFrames: f.GOP.Frames,
-			GOPVaries: pointer(f.GOP.Varies), FPSDTS: pointer(f.Video.FPSDTS),
+			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}),
+			GOPVaries:  pointer(f.GOP.Varies), FPSDTS: pointer(f.Video.FPSDTS),
 			Codec: watch.Clean(r.Params[stream.Video].Codec, 20), Width: r.Params[stream.Video].Width, Height: r.Params[stream.Video].Height,
 			AudioCodec: watch.Clean(r.Params[stream.Audio].Codec, 20),
 			TooLate:    counter(r, stream.PacketsLate, "rtp", "rtsp", "ps"), Slowness: pointer(f.Transport.Gauge[stream.SegmentSlowness]),
@@ -140,6 +140,9 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 			Freezes: r.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,
 		}
 		l.Side = r.Side
+		if f.GOP.Frames > 0 {
+			l.GOPFrames = &f.GOP.Frames
+		}
 		if r.Unnamed {
 			l.NamedBy = cmp.Or(r.Kin.By, "address")
 			l.Publisher, l.Rivals = r.Kin.Publisher, r.Kin.Rivals
@@ -150,11 +153,10 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 		if r.Since != 0 {
 			l.Since = stamp(r.Since)
 		}
-		if r.Measured() { // what the last seconds were of a stream that ended is no figure of it now
+		// What the last seconds were of a stream that ended is no figure of it now.
+		if r.Measured() && f.Five.Length > 0 && f.Total.Connected > 0 {
 			l.Seconds, l.Video, l.Audio, l.Drift = f.Five.Length, sum(f.Five.Video), sum(f.Five.Audio), pointer(f.Five.Drift)
-			if f.Five.Length > 0 && f.Total.Connected > 0 {
-				l.Gap, l.Missing = &f.Five.Gap, &f.Five.Missing
-			}
+			l.Gap, l.Missing = &f.Five.Gap, &f.Five.Missing
 		}
 		j.write(l)
 	}
@@ -170,7 +172,9 @@ func counter(r *watch.Row, c stream.Count, by ...string) *uint64 {
 	return &n
 }
 
-func sum(s figures.Sum) *sumLine { return &sumLine{s.Frames, s.Keys, s.Bytes, s.FPS, s.Bitrate} }
+func sum(s figures.Sum) *sumLine {
+	return &sumLine{s.Frames, s.Keys, s.Bytes, pointer(s.FPS), pointer(s.Bitrate)}
+}
 
 type summaryLine struct {
 	Type    string         `json:"type"` // summary
@@ -179,8 +183,8 @@ type summaryLine struct {
 	States  map[string]int `json:"states"`
 	Left    int            `json:"not_watched"`
 	Freezes uint64         `json:"freezes_total"`
-	CPU     float64        `json:"own_cpu_ratio"`
-	Memory  int64          `json:"own_memory_bytes"`
+	CPU     *float64       `json:"own_cpu_ratio"`
+	Memory  *int64         `json:"own_memory_bytes"`
 	Late    float64        `json:"own_late_seconds"`
 	Worst   float64        `json:"own_worst_late_seconds"`
 }
@@ -189,7 +193,10 @@ type summaryLine struct {
 func (j *JSON) Summary(s *watch.Snapshot) {
 	l := summaryLine{
 		Type: "summary", T: stamp(s.T), Streams: len(s.Rows), States: map[string]int{}, Left: s.Left, Freezes: s.Freeze,
-		CPU: s.Own.CPU, Memory: s.Own.Memory, Late: s.Own.Late.Seconds(), Worst: s.Own.Worst.Seconds(),
+		CPU: pointer(s.Own.CPU), Late: s.Own.Late.Seconds(), Worst: s.Own.Worst.Seconds(),
+	}
+	if s.Own.Memory > 0 {
+		l.Memory = &s.Own.Memory
 	}
 	for state := range watch.States {
 		if n := s.States[state]; n > 0 {
@@ -244,14 +251,14 @@ func (j *JSON) write(line any) {
 	_ = j.enc.Encode(line)
 }
 
-// toldAt is when an event is news: at its end, where it has one; of what began, when
-// that was known.
+// toldAt is when an event is news: of what began, when that was known; at its end, where
+// it has one.
 func toldAt(h watch.Happened) recording.Time {
 	switch {
+	case h.Phase != figures.Instant && h.At != 0:
+		return h.At
 	case h.Phase == figures.Ended && h.End != 0:
 		return h.End
-	case h.Phase == figures.Begun && h.At != 0:
-		return h.At
 	}
 	return h.T
 }

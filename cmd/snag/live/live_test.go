@@ -44,12 +44,12 @@ func healthy(raw string) watch.Row {
 	r.Params[stream.Audio] = stream.Params{Kind: stream.Audio, Codec: "aac", SampleRate: 48000, Channels: 2}
 	s := &r.Second
 	s.Length = 1
-	s.Video = figures.Track{Present: true, Frames: 25, Keys: 1, Bytes: 312500, FPS: 25, FPSDTS: v(25), Bitrate: 2.5e6}
-	s.Audio = figures.Track{Present: true, Frames: 47, Bytes: 16000, FPS: 47, Bitrate: 128e3}
+	s.Video = figures.Track{Present: true, Frames: 25, Keys: 1, Bytes: 312500, FPS: v(25), FPSDTS: v(25), Bitrate: v(2.5e6)}
+	s.Audio = figures.Track{Present: true, Frames: 47, Bytes: 16000, FPS: v(47), Bitrate: v(128e3)}
 	s.Gap, s.Drift, s.Pace, s.Skew, s.Limit = v(0.08), v(0.01), v(1), v(0.02), 1
 	s.GOP = figures.GOP{Frames: 50, Seconds: 2, Varies: v(0)}
 	s.Total.Frames, s.Total.Connected = [2]uint64{270000, 500000}, 1
-	s.Five = figures.Five{Length: 5, Video: figures.Sum{Frames: 125, Keys: 3, Bytes: 1562500, FPS: 25, Bitrate: 2.5e6}, Gap: 0.08, Drift: v(0.01)}
+	s.Five = figures.Five{Length: 5, Video: figures.Sum{Frames: 125, Keys: 3, Bytes: 1562500, FPS: v(25), Bitrate: v(2.5e6)}, Gap: 0.08, Drift: v(0.01)}
 	for i := range 60 {
 		r.FPS = append(r.FPS, 25+float32(i%3)-1)
 		r.Drift = append(r.Drift, 0.01)
@@ -67,7 +67,7 @@ func sick(raw string, state watch.State, since time.Duration) watch.Row {
 		for i := range min(n, int(since.Seconds())) {
 			r.FPS[n-1-i] = 0
 		}
-		r.Second.Video.FPS, r.Second.Video.Frames, r.Second.Video.Bitrate = 0, 0, 0
+		r.Second.Video.FPS, r.Second.Video.Frames, r.Second.Video.Bitrate = v(0), 0, v(0)
 		r.Second.Gap, r.Second.Drift, r.Second.Skew = v(since.Seconds()), figures.Value{}, figures.Value{}
 		r.Recent = []watch.Happened{
 			{T: ago(3 * time.Hour), Stream: r.Name, Event: figures.Event{ID: 1, Kind: recording.EventStreamFirstFrame, Value: 0.4}},
@@ -91,7 +91,7 @@ func sick(raw string, state watch.State, since time.Duration) watch.Row {
 		r.Second.Transport.Count[stream.PacketsLost] = 17
 		r.Second.Transport.Gauge[stream.Jitter] = v(0.034)
 	case watch.Slow:
-		r.Second.Pace, r.Second.Video.FPS = v(0.81), 20
+		r.Second.Pace, r.Second.Video.FPS = v(0.81), v(20)
 	case watch.Skipping:
 		r.Second.Missing = 12
 	}
@@ -99,7 +99,7 @@ func sick(raw string, state watch.State, since time.Duration) watch.Row {
 }
 
 func snapshot(rows ...watch.Row) *watch.Snapshot {
-	s := &watch.Snapshot{T: at, Rows: rows, Freeze: 3, Own: watch.Own{CPU: 0.031, Memory: 24 << 20, Late: 2 * time.Millisecond, Worst: 41 * time.Millisecond}}
+	s := &watch.Snapshot{T: at, Rows: rows, Freeze: 3, Own: watch.Own{CPU: v(0.031), Memory: 24 << 20, Late: 2 * time.Millisecond, Worst: 41 * time.Millisecond}}
 	for _, r := range rows {
 		s.States[r.State]++
 	}
@@ -309,7 +309,7 @@ func TestTableNamesTheCulprit(t *testing.T) {
 func TestJSONOfWhatIsNotRead(t *testing.T) {
 	for state := range watch.States {
 		r := watch.Row{State: state, Figure: true, Protocol: "rtmp"}
-		r.Second.Five = figures.Five{Length: 5, Video: figures.Sum{Frames: 125, FPS: 25}, Gap: 0.04, Drift: v(0.01)}
+		r.Second.Five = figures.Five{Length: 5, Video: figures.Sum{Frames: 125, FPS: v(25)}, Gap: 0.04, Drift: v(0.01)}
 		r.Second.Total.Connected = 1
 		var b bytes.Buffer
 		NewJSON(&b).Figures(&watch.Snapshot{T: at, Rows: []watch.Row{r}})
@@ -329,6 +329,57 @@ func TestJSONOfWhatIsNotRead(t *testing.T) {
 		if want := state != watch.Down && state != watch.Refused && state != watch.NoAnswer && state != watch.Connecting && state != watch.Over; read != want {
 			t.Errorf("%s: measured %v", state, read)
 		}
+	}
+}
+
+// A stream that was let in a moment ago: what was not measured yet is null, in the
+// line and in the table, and the line keeps its schema.
+func TestWhatIsNotMeasuredYetIsNoZero(t *testing.T) {
+	r := healthy("rtmp://origin/live/cam1")
+	r.Second = figures.Second{Length: 1, Total: figures.Total{Connected: 1}, Video: figures.Track{Present: true, Frames: 78, Keys: 2, Bytes: 350000}}
+	var b bytes.Buffer
+	NewJSON(&b).Figures(&watch.Snapshot{T: at, Rows: []watch.Row{r}})
+	var line map[string]any
+	if err := json.Unmarshal(b.Bytes(), &line); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"video", "audio", "gap_seconds", "missing_frames", "drift_seconds", "dts_per_wall", "skew_seconds", "gop_seconds", "gop_frames", "gop_varies_frames", "fps_dts"} {
+		if v, there := line[field]; v != nil || !there {
+			t.Errorf("%s is %v", field, v)
+		}
+	}
+	r.Second.Five = figures.Five{Length: 5, Video: figures.Sum{Frames: 78}}
+	b.Reset()
+	NewJSON(&b).Figures(&watch.Snapshot{T: at, Rows: []watch.Row{r}})
+	if !strings.Contains(b.String(), `"frames":78,"keyframes":0,"bytes":0,"fps":null,"bits_per_second":null`) {
+		t.Error(b.String())
+	}
+	schema, err := jsonschema.NewCompiler().Compile("watch.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Error(err)
+	}
+	s := snapshot(r)
+	s.Own = watch.Own{}
+	b.Reset()
+	NewJSON(&b).Summary(s)
+	if text := own(s.Own); !strings.Contains(b.String(), `"own_cpu_ratio":null,"own_memory_bytes":null`) || !strings.HasPrefix(text, "snag: – % of a CPU, –,") {
+		t.Errorf("%s%s", b.String(), text)
+	}
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Error(err)
+	}
+	if fps, bits := cellFPS(s, &r, 3), cellBitrate(s, &r, 5); fps != "–" || bits != "–" {
+		t.Errorf("the table has %s fps, %s kb/s", fps, bits)
 	}
 }
 
@@ -399,6 +450,21 @@ func happened() []watch.Happened {
 		h(recording.EventStreamChanged, figures.Instant, 0, figures.Event{What: "audio", From: "aac", To: "none"}),
 		h(recording.EventStreamEnded, figures.Instant, 0, figures.Event{Why: "NetStream.Play.UnpublishNotify\x1b[2J"}),
 		h(recording.EventStreamRefused, figures.Instant, 0, figures.Event{Why: "404 Not Found"}),
+	}
+}
+
+// A freeze whose transport knows why says so, and moves no cursor with it.
+func TestAFreezeSaysWhy(t *testing.T) {
+	for before, want := range map[bool]string{
+		false: `FROZEN since 03:12:41: no frame for 6.0 s: the segments answer 404 Not\x1b Found (3 of the last 3)`,
+		true:  `FROZEN: let in at 03:12:41 and no frame since: the segments answer 404 Not\x1b Found (3 of the last 3)`,
+	} {
+		h := watch.Happened{Stream: "live/cam7", T: ago(4 * time.Second), Event: figures.Event{
+			Kind: recording.EventStreamFreeze, Phase: figures.Begun, Value: 6, Before: before, Why: "the segments answer 404 Not\x1b Found (3 of the last 3)",
+		}}
+		if got := Say(h); got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
 	}
 }
 

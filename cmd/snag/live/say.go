@@ -97,10 +97,14 @@ func freeze(h watch.Happened, ended bool, length time.Duration) string {
 		if h.Doubt {
 			return fmt.Sprintf("no %s from %s", of, clock(h.T))
 		}
+		text := fmt.Sprintf("FROZEN since %s: no %s for %s", clock(h.T), of, span(length))
 		if h.Before {
-			return fmt.Sprintf("FROZEN: let in at %s and no %s since", clock(h.T), of)
+			text = fmt.Sprintf("FROZEN: let in at %s and no %s since", clock(h.T), of)
 		}
-		return fmt.Sprintf("FROZEN since %s: no %s for %s", clock(h.T), of, span(length))
+		if h.Why != "" {
+			text += ": " + watch.Clean(h.Why, 200)
+		}
+		return text
 	}
 	text := fmt.Sprintf("frames again: frozen for %s from %s", span(length), clock(h.T))
 	if h.Doubt {

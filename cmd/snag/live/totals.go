@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"snag/probes/streams/figures"
 	"snag/probes/streams/watch"
 )
 
@@ -64,7 +65,8 @@ const doubtful = 250 * time.Millisecond
 
 // own is what the watch costs and how late it runs.
 func own(o watch.Own) string {
-	text := fmt.Sprintf("snag: %.1f %% of a CPU, %s, late %s (worst %s)", o.CPU*100, mebibytes(o.Memory), millis(o.Late), millis(o.Worst))
+	share := figures.Value{V: o.CPU.V * 100, OK: o.CPU.OK}
+	text := fmt.Sprintf("snag: %s %% of a CPU, %s, late %s (worst %s)", number(share, "%.1f"), mebibytes(o.Memory), millis(o.Late), millis(o.Worst))
 	if o.Late >= doubtful {
 		text += "; SNAG IS LATE: doubt these figures"
 	}

@@ -68,6 +68,14 @@ func number(v figures.Value, format string) string {
 	return fmt.Sprintf(format, v.V)
 }
 
+// rateOf is rate of a figure; a dash where it was not measured.
+func rateOf(v figures.Value) string {
+	if !v.OK {
+		return "–"
+	}
+	return rate(v.V)
+}
+
 // rate writes frames a second: 25, 29.97 as 30, 7.5, 0.
 func rate(v float64) string {
 	if v > 0 && v < 10 && v != math.Trunc(v) {
@@ -76,9 +84,12 @@ func rate(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// kilobits writes a bit rate in kb/s, in at most five characters.
-func kilobits(v float64) string {
-	switch k := v / 1000; {
+// kilobits writes a bit rate in kb/s, in at most five characters; a dash where it was
+// not measured.
+func kilobits(v figures.Value) string {
+	switch k := v.V / 1000; {
+	case !v.OK:
+		return "–"
 	case k >= 99950:
 		return fmt.Sprintf("%.0fM", k/1000)
 	case k > 0 && k < 10:

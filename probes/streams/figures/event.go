@@ -50,7 +50,7 @@ type Event struct {
 
 	Steps          int    // of a skip or jump: how many there were in this second
 	What, From, To string // of changed: codec, resolution, rate, audio
-	Why            string // of ended and refused
+	Why            string // of ended and refused; of a freeze what the transport knows of it, "" for nothing
 }
 
 // queue keeps events until they are taken. It is bounded: nobody taking them must

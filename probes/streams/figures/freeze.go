@@ -12,13 +12,17 @@ type freeze struct {
 	settling bool
 	settled  bool // nothing more of it to come; told at the next Tick: the watch may have to tell first that it was late
 	told     bool // its Begun was
+	never    bool // its frames had come in time, and were read late
+	fresh    bool // it ended with the first frame of its kind: there is nothing to hold that against
 	id       uint64
 	before   bool  // there was no frame at all
 	from     int64 // since when a frame was due
 	start    int64 // from, or when a bursty transport's player had nothing left
+	seen     int64 // when it was seen to stand, after start; 0: it was over before that
 	limit    int64
-	last     int64 // arrival of the last frame before
-	dts, off int64 // of the last frame before, jumps taken out; off is arrival less DTS
+	reason   string // as the transport knows it
+	last     int64  // arrival of the last frame before
+	dts, off int64  // of the last frame before, jumps taken out; off is arrival less DTS
 
 	end     int64
 	step    int64
@@ -30,6 +34,9 @@ type freeze struct {
 // lateKnown is when it is known at the latest how late the watch was: whoever measures
 // it waits for the CPU beside the readers.
 const lateKnown = second / 5
+
+// allTime is after each freeze's end.
+const allTime = mostTime + lateKnown
 
 // settleFor is how long after a freeze its burst is counted.
 const settleFor = second
@@ -67,34 +74,34 @@ func (m *Meter) waiting() int64 {
 func (m *Meter) watchFreeze(now int64) {
 	f := &m.freeze
 	m.tellAside(now)
-	if f.settling && now-f.end >= lateKnown && (f.settled || now-f.end >= settleFor) {
+	if f.settling && m.asides == 0 && now-f.end >= lateKnown && (f.settled || now-f.end >= settleFor) {
 		m.tellFreeze()
 	}
-	if f.stands || f.settling || m.published == 0 && !m.track[m.main].any {
+	if f.stands || f.settling || m.asides > 0 || m.published == 0 && !m.track[m.main].any {
 		return
 	}
 	from, limit, before := m.waiting(), m.limit(), !m.track[m.main].any
 	if before {
 		limit = max(limit, firstWait)
 	}
-	if now-from-m.excused(from, now) < limit {
+	if now-from-m.excused(from, now) < limit+m.leastStall() {
 		return
 	}
-	m.beginFreeze(from, limit, before)
+	m.beginFreeze(now, from, limit, before)
 	if !m.o.Over {
 		m.tellBegun(now)
 	}
 }
 
 // beginFreeze notes a freeze; whom to tell is another matter.
-func (m *Meter) beginFreeze(from, limit int64, before bool) {
+func (m *Meter) beginFreeze(now, from, limit int64, before bool) {
 	t := &m.track[m.main]
 	start := from
 	if m.o.Bursty && !before {
 		start = from + limit // the buffer ran dry only then
 	}
 	m.freeze = freeze{
-		stands: true, before: before, from: from, start: start, limit: limit,
+		stands: true, before: before, from: from, start: start, seen: now, limit: limit, reason: m.reason,
 		last: t.last, dts: t.dts + t.base, off: t.last - t.dts - t.base,
 	}
 	m.endSlow(t.last)
@@ -106,7 +113,7 @@ func (m *Meter) tellBegun(now int64) {
 	f.id = m.queue.id()
 	f.told = m.queue.tell(Event{
 		ID: f.id, Phase: Begun, Kind: recording.EventStreamFreeze, Start: f.start,
-		Value: seconds(now - f.start), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
+		Value: seconds(now - f.start), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before, Why: f.reason,
 		ObserverLate: seconds(m.late.within(f.start, now)), Missed: seconds(m.missed.within(f.start, now)),
 	})
 }
@@ -128,7 +135,11 @@ func (m *Meter) Finish(now int64) {
 // before a Tick saw it.
 func (m *Meter) gapEnds(v moved) {
 	f := &m.freeze
-	if f.stands {
+	switch {
+	case f.stands && v.at < f.from+f.limit:
+		m.cameBefore(v)
+		return
+	case f.stands:
 		m.endFreeze(v)
 		return
 	}
@@ -137,7 +148,7 @@ func (m *Meter) gapEnds(v moved) {
 	if m.o.Bursty && m.least.any {
 		from = v.before + m.least.value
 	}
-	if v.at-from < limit {
+	if v.at-from < limit+m.leastStall() {
 		return
 	}
 	if f.settling {
@@ -149,7 +160,7 @@ func (m *Meter) gapEnds(v moved) {
 	}
 	m.endSlow(v.at - v.gap)
 	m.pace.reset()
-	m.freeze = freeze{stands: true, from: from, start: start, limit: limit, last: v.at - v.gap, dts: v.before, off: v.at - v.gap - v.before}
+	m.freeze = freeze{stands: true, from: from, start: start, limit: limit, reason: m.reason, last: v.at - v.gap, dts: v.before, off: v.at - v.gap - v.before}
 	m.endFreeze(v)
 }
 
@@ -161,7 +172,10 @@ func (m *Meter) endFreeze(v moved) {
 	}
 	f := &m.freeze
 	f.stands, f.settling = false, true
-	f.end, f.step, f.jumped = max(v.at, f.start), v.step, v.jumped
+	f.end, f.step, f.jumped, f.fresh = max(v.at, f.start), v.step, v.jumped, v.first
+	if m.o.Bursty || v.first { // that its frame came before it was seen is a moment, and no length
+		f.end = max(f.end, f.seen)
+	}
 }
 
 // settle counts what comes right after a freeze, until the stream is where it would
@@ -178,7 +192,7 @@ func (m *Meter) settle(v moved) {
 	f.frames++
 	f.at, f.now = v.at, v.norm
 	slack := m.steps.typical*3/2 + second/20
-	if f.before || f.jumped || v.off()-f.off <= slack {
+	if f.fresh || f.jumped || v.off()-f.off <= slack {
 		f.settled = true
 	}
 }
@@ -187,8 +201,7 @@ func (m *Meter) settle(v moved) {
 // only then it is known how late the watch was until its end.
 func (m *Meter) setAside() {
 	if m.asides == len(m.aside) {
-		m.tellAside(m.last)
-		m.asides = 0
+		m.tellAside(allTime)
 	}
 	m.aside[m.asides] = m.freeze
 	m.asides++
@@ -209,10 +222,10 @@ func (m *Meter) tellAside(now int64) {
 
 // closeFreeze ends a freeze with the connection.
 func (m *Meter) closeFreeze(now int64) {
-	m.tellAside(mostTime)
+	m.tellAside(allTime)
 	f := &m.freeze
 	if f.stands {
-		f.stands, f.settling, f.end = false, true, max(now, f.start)
+		f.stands, f.settling, f.end = false, true, max(now, f.seen)
 	}
 	if f.settling {
 		m.tellFreeze()
@@ -229,7 +242,10 @@ func (m *Meter) tellFreeze() {
 func (m *Meter) tellOver(f freeze) {
 	late, missed, excused := m.late.of(f.from, f.end), m.missed.within(f.from, f.end), m.excused(f.from, f.end)
 	length := f.end - f.start
-	doubt := excused > 0 && f.end-f.from-excused < f.limit
+	doubt := f.never || excused > 0 && f.end-f.from-excused < f.limit
+	if f.never {
+		late = length
+	}
 	if m.own.any() && f.frames > 0 && !f.before && 2*f.step > f.end-f.last {
 		doubt = true // its frames never came here, and something was lost here
 	}
@@ -245,7 +261,7 @@ func (m *Meter) tellOver(f freeze) {
 	}
 	e := Event{
 		ID: f.id, Phase: Ended, Kind: recording.EventStreamFreeze, Start: f.start, End: f.end,
-		Value: seconds(length), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before,
+		Value: seconds(length), Unit: "seconds", Of: m.main, Threshold: seconds(f.limit), Before: f.before, Why: f.reason,
 		Pattern: None, ObserverLate: seconds(late), Missed: seconds(missed), Doubt: doubt,
 	}
 	m.fingerprint(f, &e)
@@ -262,7 +278,7 @@ func (m *Meter) tellOver(f freeze) {
 
 // fingerprint says what the gap looked like, where a frame ended it.
 func (m *Meter) fingerprint(f freeze, e *Event) {
-	if f.frames == 0 || f.before {
+	if f.frames == 0 || f.fresh {
 		return
 	}
 	e.Step, e.Burst = known(seconds(f.step)), max(f.frames, 1)

@@ -42,6 +42,9 @@ type Meter struct {
 	sec  secondSums
 	five fiveSums
 	last int64 // the newest arrival of any frame
+
+	ticked int64  // the last Tick's time
+	reason string // why no frames come, as the transport knows
 }
 
 // track is what is known of one kind's frames.
@@ -53,6 +56,9 @@ type track struct {
 	top         int64 // the most of DTS + base
 	since       int64 // DTS + base at the last second's end
 	steps       int   // frames since then
+	bytes       int64 // of these
+	media       media // of the seconds before
+	opening     opening
 }
 
 // New returns a Meter for one stream.
@@ -94,7 +100,7 @@ func (m *Meter) forget(now int64) {
 	m.skips.held = 0
 	m.gop = gop{}
 	m.transport.gauge = [stream.Gauges]Value{} // of a transport that is no more
-	m.apart = false
+	m.apart, m.reason = false, ""
 	m.sec.begin()
 }
 
@@ -109,26 +115,39 @@ func (m *Meter) Frame(f stream.Frame) {
 		return
 	}
 	f.DTS, f.PTS, f.Size = held(f.DTS), held(f.PTS), max(f.Size, 0)
-	f.Arrival = max(held(f.Arrival), m.last) // a clock that goes back is no clock
-	m.last = f.Arrival
-	if f.Kind == stream.Video && m.main != stream.Video {
-		m.turnToVideo(f.Arrival)
-	}
 	t := &m.track[f.Kind]
+	f.Arrival = max(held(f.Arrival), t.last) // a clock that goes back is no clock
+	m.last = max(m.last, f.Arrival)
+	if f.Kind == stream.Video && m.main != stream.Video {
+		m.turnToVideo(m.last)
+	}
 	m.count(f)
+	u := manner{reordered: true}
 	if f.Kind == m.main {
-		m.mainFrame(t, f)
+		u = manner{m.steps.typical, m.skips.reordered(), m.o.Bursty}
+	}
+	v := t.move(f, u)
+	k := &m.sec.kind[f.Kind]
+	k.opening = t.opening.has(v) || k.opening
+	if f.Kind == m.main {
+		m.mainFrame(v, f)
 	} else {
-		m.sec.apart = t.move(f, manner{reordered: true}).jumped || m.sec.apart
+		m.sec.apart = v.jumped || m.sec.apart
 	}
 }
 
-// turnToVideo makes the video's frames those that count: until now there was none.
+// turnToVideo makes the video's frames those that count: until now there was none. A
+// freeze that stands goes on until the first of them.
 func (m *Meter) turnToVideo(now int64) {
-	m.closeAll(now)
+	if !m.freeze.stands {
+		m.closeFreeze(now)
+	}
+	m.endLate(now)
+	m.endSlow(now)
+	m.flushSteps()
 	m.main, m.steps = stream.Video, steps{}
 	m.least.reset()
-	m.drift, m.pace, m.freeze, m.bursts.any, m.gop.any = drift{}, pace{}, freeze{}, false, false
+	m.drift, m.pace, m.bursts.any, m.gop.any = drift{}, pace{}, false, false
 	m.skips.held = 0
 	m.sec.begin()
 }
@@ -164,13 +183,15 @@ func (t *track) move(f stream.Frame, u manner) moved {
 			t.base += on - v.step
 		}
 	} else {
-		t.first, t.top, t.since, t.steps = f.Arrival, f.DTS+t.base, f.DTS+t.base, -1
+		t.first, t.top, t.since = f.Arrival, f.DTS+t.base, f.DTS+t.base
+		t.steps, t.bytes = -1, -int64(f.Size)
 	}
 	v.norm = f.DTS + t.base
 	v.on = max(v.norm-t.top, 0)
 	t.top += v.on
 	v.top = t.top
 	t.steps++
+	t.bytes += int64(f.Size)
 	t.any, t.last, t.dts = true, f.Arrival, f.DTS
 	return v
 }
@@ -193,8 +214,7 @@ type moved struct {
 func (v moved) off() int64 { return v.at - v.top }
 
 // mainFrame measures a frame of the kind that counts.
-func (m *Meter) mainFrame(t *track, f stream.Frame) {
-	v := t.move(f, manner{m.steps.typical, m.skips.reordered(), m.o.Bursty})
+func (m *Meter) mainFrame(v moved, f stream.Frame) {
 	m.total.Media += float64(v.on) / float64(second)
 	if v.first {
 		m.firstFrame(f)

@@ -16,7 +16,7 @@ func TestSteadyIsQuiet(t *testing.T) {
 			r.quiet(t)
 			s := r.seconds[len(r.seconds)-2]
 			if most == 1 {
-				near(t, "fps", s.Video.FPS, fps, 1.01)
+				near(t, "fps", s.Video.FPS.V, fps, 1.01)
 				near(t, "drift", s.Drift.V, 0, 0.002)
 				near(t, "pace", s.Pace.V, 1, 0.002)
 			}

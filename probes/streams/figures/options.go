@@ -43,6 +43,10 @@ const (
 	// example, and what packagers make by default.
 	defaultTarget = 6 * second
 
+	// Of a bursty transport: the model of its player knows no better when its buffer
+	// was empty, and nobody sees less.
+	leastStall = second / 10
+
 	lateOver  = second / 2 // drift that is called late …
 	lateUnder = second / 4 // … and below which it no longer is
 	lateStays = second     // for so long without a frame under lateUnder: a burst after a gap is not late

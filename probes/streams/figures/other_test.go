@@ -128,7 +128,7 @@ func TestFive(t *testing.T) {
 		t.Fatalf("%d of them", len(got))
 	}
 	near(t, "gap", got[1].Gap+got[2].Gap, 3, 3)
-	near(t, "fps", got[3].Video.FPS, 25, 0.5)
+	near(t, "fps", got[3].Video.FPS.V, 25, 0.5)
 	near(t, "keys", float64(got[3].Video.Keys), 2, 1)
 }
 

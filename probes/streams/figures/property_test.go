@@ -39,8 +39,8 @@ func (v *intervals) take(t *testing.T, events []Event) {
 			}
 			if e.Phase == Ended {
 				delete(v.open, e.ID)
-				if e.End < e.Start {
-					t.Fatalf("ends before it begins: %+v", e)
+				if e.End <= e.Start {
+					t.Fatalf("ends when or before it begins: %+v", e)
 				}
 			}
 		case Instant:

@@ -35,6 +35,7 @@ type Second struct {
 
 	Drift      Value // seconds: arrival against DTS over the least of the last minute, the least of this second
 	DriftWorst Value // the most of this second
+	Lateness   Value // seconds: how late frames come at the most since the stream is late; 0 while it is not
 	Pace       Value // how far DTS moved by how far the wall did, over up to the last 10 s; 1 is live
 	Skew       Value // seconds: audio's DTS less the video's, at arrival
 	Buffer     Value // bursty transports: seconds that a player three target durations behind would have left
@@ -61,13 +62,13 @@ type Second struct {
 
 // Track is one kind's figures of a second.
 type Track struct {
-	Present bool    // frames of this kind come: one at least in the last 5 s of media, or in this second
-	Frames  int     // that came
-	Keys    int     // key frames of them
-	Bytes   int64   // of the elementary stream
-	FPS     float64 // frames by the second's length: by arrival
-	FPSDTS  Value   // frames by how far DTS moved from the last of the second before to the last of this
-	Bitrate float64 // bits a second, by arrival
+	Present bool  // frames of this kind come: one at least in the last 5 s, of a bursty transport the last three segments, or in this second
+	Frames  int   // that came
+	Keys    int   // key frames of them
+	Bytes   int64 // of the elementary stream
+	FPS     Value // frames by the second's length, by arrival; not while a track opens; of a bursty transport by DTS over what last came
+	FPSDTS  Value // frames by how far DTS moved from the last of the second before to the last of this
+	Bitrate Value // bits a second, as FPS
 }
 
 // GOP is from one key frame to the next.
@@ -105,8 +106,11 @@ type Sum struct {
 	Frames  int
 	Keys    int
 	Bytes   int64
-	FPS     float64 // by arrival
-	Bitrate float64 // bits a second
+	FPS     Value // as Track's, over the seconds in which it was measured
+	Bitrate Value // bits a second, the same
+
+	rated        float64 // seconds in which it was
+	frames, bits float64 // in these
 }
 
 // Total counts since the Meter began, over reconnections too.

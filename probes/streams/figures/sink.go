@@ -93,6 +93,16 @@ func (m *Meter) changed(of stream.Kind, what, from, to string) {
 	})
 }
 
+// Reason takes why no frames come, "" for nothing.
+func (m *Meter) Reason(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reason = text
+	if text != "" && m.freeze.stands {
+		m.freeze.reason = text
+	}
+}
+
 // Count takes what a transport counted since its last call.
 func (m *Meter) Count(c stream.Count, n uint64) {
 	if c >= stream.Counts {
@@ -152,6 +162,7 @@ func (m *Meter) End(now int64, err error) {
 
 // closeAll ends every interval at now.
 func (m *Meter) closeAll(now int64) {
+	now = max(now, m.last) // nothing ends before what has come
 	m.closeFreeze(now)
 	m.endLate(now)
 	m.endSlow(now)

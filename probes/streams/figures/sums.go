@@ -22,6 +22,7 @@ type kindSums struct {
 	frames, keys int
 	bytes        int64
 	off          int64 // least of arrival less DTS, as it was told
+	opening      bool  // some of them are of the track's opening
 }
 
 // count takes a frame into its kind's sums; before the track moves.

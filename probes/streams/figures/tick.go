@@ -20,6 +20,7 @@ func (m *Meter) Tick(now int64) (Second, bool) {
 	if m.sec.from == 0 {
 		m.sec.from = now
 	}
+	m.ticked = now
 	m.watchFreeze(now)
 	if t := &m.track[stream.Audio]; m.main == stream.Audio && t.any && now-t.first >= 2*second {
 		m.tellFirst(t.first) // no video by now: the audio is what there is
@@ -73,16 +74,10 @@ func (m *Meter) endSecond(now int64) Second {
 func (m *Meter) ofKind(kind stream.Kind, now int64, length float64) Track {
 	t, k := &m.track[kind], &m.sec.kind[kind]
 	v := Track{
-		Present: t.any && (k.frames > 0 || now-t.last < audioAway),
+		Present: t.any && (k.frames > 0 || now-t.last < m.awayAfter()),
 		Frames:  k.frames, Keys: k.keys, Bytes: k.bytes,
 	}
-	if length > 0 {
-		v.FPS, v.Bitrate = float64(k.frames)/length, float64(k.bytes)*8/length
-	}
-	if t.steps > 0 {
-		v.FPSDTS = ratio(float64(t.steps), seconds(t.top-t.since))
-	}
-	t.since, t.steps = t.top, 0
+	m.rates(kind, now, length, &v)
 	return v
 }
 
@@ -100,6 +95,12 @@ func (m *Meter) gaps(now int64, v *Second) {
 	if s.drifts > 0 {
 		v.Drift, v.DriftWorst = known(seconds(s.driftLeast)), known(seconds(s.driftWorst))
 	}
+	switch {
+	case m.drift.stands:
+		v.Lateness = known(seconds(m.drift.worst))
+	case t.any && !m.freeze.stands:
+		v.Lateness = known(0)
+	}
 	if sp := m.steps.typical; sp > 0 {
 		v.Spacing = known(seconds(sp))
 	}
@@ -116,7 +117,7 @@ func (m *Meter) update(now int64) {
 	if f := &m.freeze; f.stands && f.told {
 		m.queue.tell(Event{
 			ID: f.id, Phase: Updated, Kind: recording.EventStreamFreeze, Start: f.start, Of: m.main,
-			Value: seconds(now - f.start), Unit: "seconds", Threshold: seconds(f.limit), Before: f.before,
+			Value: seconds(now - f.start), Unit: "seconds", Threshold: seconds(f.limit), Before: f.before, Why: f.reason,
 			ObserverLate: seconds(m.late.within(f.from, now)), Missed: seconds(m.missed.within(f.from, now)),
 		})
 	}
@@ -128,16 +129,21 @@ func (m *Meter) update(now int64) {
 	}
 }
 
+// awayAfter is for how long a kind's frames may stay away until there are none, ns.
+func (m *Meter) awayAfter() int64 {
+	if m.o.Bursty {
+		return max(audioAway, 3*m.target())
+	}
+	return audioAway
+}
+
 // watchAudio tells that audio stays away while the video comes, and that it is back.
 func (m *Meter) watchAudio(now int64) {
 	a := &m.track[stream.Audio]
 	if m.main != stream.Video || !a.any || m.sec.kind[stream.Video].frames == 0 || m.missed.touches(a.last, now) && !m.gone {
 		return
 	}
-	wait := audioAway
-	if m.o.Bursty {
-		wait = max(wait, 3*m.target())
-	}
+	wait := m.awayAfter()
 	was := m.said[stream.Audio].Codec
 	if was == "" {
 		was = "present"

@@ -129,6 +129,35 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// ffmpeg's FLV muxer writes 31 bits, which wrap each 24.8 days. Its frames go on
+// evenly over that, audio and video to and fro; a jump stays one.
+func TestClockOf31Bits(t *testing.T) {
+	const half = int64(1) << 31
+	for _, c := range []struct {
+		name   string
+		stamps []uint32
+		want   []int64 // ms
+	}{
+		{"a wrap", []uint32{1<<31 - 40, 0, 40}, []int64{half - 40, half, half + 40}},
+		{"audio and video to and fro", []uint32{1<<31 - 10, 30, 1<<31 - 3, 25, 1<<31 - 1, 70}, []int64{half - 10, half + 30, half - 3, half + 25, half - 1, half + 70}},
+		{"a freeze of half a minute over it", []uint32{1<<31 - 40, 30000}, []int64{half - 40, half + 30000}},
+		{"the second wrap", []uint32{1<<31 - 40, 0, 1 << 30, 1<<31 - 40, 0}, []int64{half - 40, half, half + half/2, 2*half - 40, 2 * half}},
+		{"32 bits go on", []uint32{1<<31 - 40, 1 << 31, 1<<31 + 40}, []int64{half - 40, half, half + 40}},
+		{"32 bits, to and fro", []uint32{1 << 31, 1<<31 - 3, 1<<31 + 40}, []int64{half, half - 3, half + 40}},
+		{"a publisher that began anew", []uint32{20 * 86400e3, 0, 40}, []int64{20 * 86400e3, 0, 40}},
+		{"one that began anew a quarter of an hour before the wrap", []uint32{1<<31 - 900e3, 0}, []int64{half - 900e3, 0}},
+		{"a jump to just before the wrap", []uint32{40, 1<<31 - 40}, []int64{40, half - 40}},
+		{"one that began anew after a wrap", []uint32{1<<31 - 40, 0, 1 << 30, 0}, []int64{half - 40, half, half + half/2, half}},
+	} {
+		var clock Clock
+		for i, stamp := range c.stamps {
+			if got := clock.NS(stamp); got != c.want[i]*1e6 {
+				t.Errorf("%s: %d is %d ms, want %d", c.name, stamp, got/1e6, c.want[i])
+			}
+		}
+	}
+}
+
 func TestTracks(t *testing.T) {
 	var tr Tracks
 	avc := Tag{Kind: stream.Video, Codec: "h264", Frame: true}

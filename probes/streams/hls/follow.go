@@ -37,6 +37,7 @@ type follower struct {
 	secret  []byte       // the key
 	keyURI  string
 	failed  int // pieces in a row
+	recent  outcomes
 	buf     []byte
 }
 
@@ -313,6 +314,7 @@ func (f *follower) piece(ctx context.Context, s *segment, p piece, goesOn bool) 
 	if ctx.Err() != nil {
 		return nil
 	}
+	stream.Reason(f.sink, f.recent.add(err))
 	if err == nil {
 		f.failed = 0
 		return nil

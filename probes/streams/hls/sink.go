@@ -49,6 +49,13 @@ func (s *shared) Note(text string) {
 	stream.Note(s.sink, text)
 }
 
+// Reason makes it a stream.Reasoner.
+func (s *shared) Reason(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stream.Reason(s.sink, text)
+}
+
 // without passes on all but one kind of tracks: where a playlist of its own has
 // the audio, another beside the video would be the same again.
 type without struct {
@@ -68,9 +75,13 @@ func (s without) Params(p stream.Params) {
 	}
 }
 
+// Reason passes on.
+func (s without) Reason(text string) { stream.Reason(s.Sink, text) }
+
 // quiet passes on frames and their parameters only: the transport is told of by
 // the video's playlist.
 type quiet struct{ without }
 
 func (quiet) Published(int64, string, string) {}
 func (quiet) Gauge(stream.Gauge, float64)     {}
+func (quiet) Reason(string)                   {}

@@ -55,6 +55,9 @@ func (t *tee) Apart(apart bool) { stream.Apart(t.Sink, apart) }
 // Missed passes on.
 func (t *tee) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
 
+// Reason passes on.
+func (t *tee) Reason(text string) { stream.Reason(t.Sink, text) }
+
 func (t *tee) Frame(f stream.Frame) {
 	t.m.Frame(t.at, f)
 	t.Sink.Frame(f)

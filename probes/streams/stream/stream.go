@@ -105,6 +105,20 @@ func Note(s Sink, text string) {
 	}
 }
 
+// Reasoner is what a Sink may be too: it takes what a reader knows of why no frames come
+// while its connection stands: "the segments answer 404 Not Found (3 of the last 3)"; ""
+// once it no longer holds.
+type Reasoner interface {
+	Reason(text string)
+}
+
+// Reason gives it to a sink that takes it.
+func Reason(s Sink, text string) {
+	if r, ok := s.(Reasoner); ok {
+		r.Reason(text)
+	}
+}
+
 // Doubter is what a Sink may be too: it takes what an observer knows of its own
 // blindness, so that nobody is accused of it.
 type Doubter interface {

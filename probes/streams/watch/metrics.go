@@ -126,11 +126,13 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 			return recording.Labels{"stream": s.entry.Name, "layer": s.entry.Layer, "side": s.side}
 		}
 		state, since := stateOf(s.link0(), s.signs, now)
-		up := 0.0
-		if state >= Late && state != Connecting && state != Waiting && state != Over {
-			up = 1
-		}
+		up := is(state >= Late && state != Connecting && state != Waiting && state != Over)
 		send("snag_stream_up", labels(), up)
+		for one := range States {
+			of := labels()
+			of["state"] = one.String()
+			send("snag_stream_state", of, is(one == state))
+		}
 		frozen := s.second.Total.Frozen
 		if state == Frozen { // the one that stands counts too: an alert must not wait for its end
 			frozen += float64(now-since) / 1e9
@@ -138,12 +140,24 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 		send("snag_stream_freezes_total", labels(), float64(s.begun))
 		send("snag_stream_freeze_seconds_total", labels(), frozen)
 		if s.figure && s.second.Total.Connected > 0 {
-			if fps := fpsOf(s.second); fps.OK && up == 1 {
-				send("snag_stream_fps", labels(), fps.V)
+			for name, v := range map[string]figures.Value{
+				"snag_stream_fps": fpsOf(s.second), "snag_stream_late_seconds": s.second.Lateness, "snag_stream_pace_ratio": s.second.Pace,
+			} {
+				if v.OK && up == 1 {
+					send(name, labels(), v.V)
+				}
 			}
 			figures.NewWriter(scrape(send), w.o.Anchor, w.place(s)).Second(s.second, s.figures.Info())
 		}
 	}
+}
+
+// is is how a metric says yes and no.
+func is(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
 }
 
 // scrape is a recording's sink that hands samples on and keeps nothing.
@@ -167,7 +181,10 @@ var help = map[string]string{
 	"snag_watch_not_watched":              "Streams that are wanted and not watched, being over the limit.",
 	"snag_watch_streams":                  "Streams by how they are.",
 	"snag_stream_up":                      "1 while frames come.",
-	"snag_stream_fps":                     "Video frames a second by arrival, of the last second; audio's where there is no video.",
+	"snag_stream_state":                   "1 for the state that the stream is in, 0 for the others.",
+	"snag_stream_fps":                     "Video frames a second of the last second, by arrival, of HLS by timestamps; audio's where there is no video.",
+	"snag_stream_late_seconds":            "How late frames come at the most since the stream is late; 0 while it is not.",
+	"snag_stream_pace_ratio":              "How far the timestamps moved by how far the clock did, over up to the last 10 s: 1 for a stream that is live.",
 	"snag_stream_freezes_total":           "Freezes that began.",
 	"snag_stream_freeze_seconds_total":    "Seconds frozen, the freeze that stands included.",
 	"snag_stream_frames_total":            "Frames read.",
@@ -187,4 +204,6 @@ var help = map[string]string{
 	"snag_stream_packets_reordered_total": "RTP packets out of order.",
 	"snag_stream_packets_duplicate_total": "RTP packets that came twice.",
 	"snag_stream_continuity_errors_total": "MPEG-TS continuity counters that were not as expected.",
+	"snag_stream_reader_dropped_total":    "UDP datagrams that the kernel dropped at snag's own full socket.",
+	"snag_stream_segments_failed_total":   "HLS segments and parts that were listed and not given whole.",
 }

@@ -49,6 +49,7 @@ type one struct {
 	fps    curve
 	drift  curve
 	recent []Happened
+	begins begins
 	begun  uint64 // freezes
 	// counted is the last of them by its event's ID.
 	counted uint64
@@ -87,6 +88,9 @@ func (t tap) Apart(apart bool) { stream.Apart(t.Sink, apart) }
 
 // Missed passes on what the figures must know.
 func (t tap) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
+
+// Reason passes on why no frames come.
+func (t tap) Reason(text string) { stream.Reason(t.Sink, Clean(text, 300)) }
 
 // Sleeps and Wakes make it a stream.Pacer.
 func (t tap) Sleeps(until int64) { t.s.due.Store(until) }
@@ -135,7 +139,7 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 		threshold = w.o.Threshold
 	}
 	now := w.now()
-	s := &one{asked: asked, entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side}
+	s := &one{asked: asked, entry: e, protocol: protocolOf(e), shown: ShownURL(e.URL), open: open, stop: func() {}, side: side, begins: begins{}}
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
 		Over: w.o.Over,

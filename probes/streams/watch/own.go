@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/probes/streams/figures"
 )
 
 // beat is how often the ticking goroutine looks at the clock: a reader that is
@@ -130,7 +132,7 @@ func (m *meter) tick(now time.Time, late time.Duration) {
 	}
 	cpu := ownCPU()
 	if !m.at.IsZero() {
-		m.own.CPU = (cpu - m.cpu) / since.Seconds()
+		m.own.CPU = figures.Value{V: (cpu - m.cpu) / since.Seconds(), OK: true}
 	}
 	m.own.Total, m.own.Memory, m.own.Late = cpu, ownMemory(), m.late
 	m.at, m.cpu, m.late = now, cpu, 0

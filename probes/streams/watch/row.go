@@ -21,7 +21,7 @@ type Row struct {
 	Protocol string
 	State    State
 	Since    recording.Time // since when it is in this state
-	Why      string         // of down, refused, no-answer: the last attempt's error
+	Why      string         // of down, refused, no-answer: the last attempt's error; of frozen, what the transport knows
 	Retry    recording.Time // when it is asked again; 0: it is being read
 
 	Local, Remote string
@@ -56,7 +56,7 @@ type Happened struct {
 	Side   string // one of recording.StreamSide…
 	Beside bool   // as Row's
 	T, End recording.Time
-	At     recording.Time // when the watch told it: an onset is known a threshold later
+	At     recording.Time // the time that it is told for: an onset is known a threshold later, an end at itself
 }
 
 // Snapshot is all that is watched, as it stands.
@@ -134,7 +134,7 @@ func remember(list []Happened, h Happened) []Happened {
 
 // Own is what the watch itself costs, and how late it runs.
 type Own struct {
-	CPU    float64       // share of one CPU in the last second
+	CPU    figures.Value // share of one CPU in the last second; not measured in the first
 	Total  float64       // CPU seconds since the start
 	Memory int64         // bytes resident
 	Late   time.Duration // the latest that its tick or a ticking goroutine ran in the last second

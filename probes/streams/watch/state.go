@@ -78,9 +78,10 @@ type signs struct {
 	slow     int64
 	skipped  int64 // when it last did; 0: never
 	lost     int64
-	changed  int64 // when the state last changed to OK
-	live     bool  // a frame came since it was let in
-	notBegun bool  // the freeze is the wait for the first frame
+	changed  int64  // when the state last changed to OK
+	live     bool   // a frame came since it was let in
+	notBegun bool   // the freeze is the wait for the first frame
+	reason   string // of the freeze, as its transport knows it
 }
 
 // stateOf says how a stream is at now, and since when. It decides nothing that
@@ -127,7 +128,7 @@ func (s *signs) note(e figures.Event, now int64) {
 	case recording.EventStreamFirstFrame:
 		s.frames, s.changed = true, now
 	case recording.EventStreamFreeze:
-		s.frozen, s.notBegun = standing, e.Before
+		s.frozen, s.notBegun, s.reason = standing, e.Before, e.Why
 	case recording.EventStreamLate:
 		s.late = standing
 	case recording.EventStreamSlow:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"snag/probes/streams/figures"
+	"snag/probes/streams/stream"
 	"snag/recording"
 )
 
@@ -68,9 +69,9 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	w.row = s.figures.Events(w.row[:0])
 	s.record(w.row)
 	w.noteHurts(s)
-	for _, e := range w.row {
+	for i, e := range w.row {
 		s.signs.note(e, now)
-		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, Side: s.side, Beside: w.beside(), T: w.time(e.Start), At: w.time(now)}
+		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, Side: s.side, Beside: w.beside(), T: w.time(e.Start), At: w.time(s.begins.knownAt(e, w.row[i+1:], now))}
 		if e.End != 0 {
 			h.End = w.time(e.End)
 		}
@@ -96,12 +97,12 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	return told
 }
 
-// fpsOf is frames a second by arrival, of the kind that the picture is.
+// fpsOf is frames a second, of the kind that the picture is.
 func fpsOf(s figures.Second) figures.Value {
-	if s.Video.Present || s.Video.Frames > 0 {
-		return figures.Value{V: s.Video.FPS, OK: true}
+	if s.Audio.Present && !s.Video.Present && s.Video.Frames == 0 || s.Main == stream.Audio {
+		return s.Audio.FPS
 	}
-	return figures.Value{V: s.Audio.FPS, OK: s.Audio.Present}
+	return s.Video.FPS
 }
 
 func (s *one) link0() link {
@@ -154,6 +155,9 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 		if comesByItself(s.protocol) {
 			r.Why = "nothing comes to this address: is it sent, and does it get through to this host?"
 		}
+	}
+	if state == Frozen {
+		r.Why = s.signs.reason
 	}
 	if l.err != nil && l.phase != reading {
 		r.Why = Clean(l.err.Error(), 300)

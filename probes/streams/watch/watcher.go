@@ -75,9 +75,10 @@ type Watcher struct {
 	streams map[string]*one
 	names   map[string]bool
 	layered []*layered
-	record  *Record // one more recording; nil: none
-	left    int     // wanted, not watched
-	asked   int     // wanted
+	record  *Record         // one more recording; nil: none
+	left    int             // wanted, not watched
+	twice   map[string]bool // notes on URLs that are asked for twice, as they stand
+	asked   int             // wanted
 	meter   meter
 	freezes uint64
 	sick    bool  // a stream was sick once
@@ -174,16 +175,20 @@ func (w *Watcher) source(name string) *source {
 func (w *Watcher) reconcile() {
 	wanted := map[string]Entry{}
 	more := 0
-	var order []string
+	var order, twice []string
 	for _, s := range w.sources {
 		more += s.more
 		for _, e := range s.entries {
-			if _, twice := wanted[e.key()]; !twice {
+			first, there := wanted[e.key()]
+			if !there {
 				wanted[e.key()] = e
 				order = append(order, e.key())
+			} else if text := unheard(first, e); text != "" {
+				twice = append(twice, text)
 			}
 		}
 	}
+	w.tellTwice(twice)
 	for key, s := range w.streams {
 		if s.joined {
 			continue
