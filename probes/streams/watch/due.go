@@ -55,10 +55,7 @@ func (q *queue) alarms(now time.Time, room, others int) (Call, []string) {
 	var held holds
 	last := incident(q.streams)
 	ripe := false
-	for _, e := range q.streams {
-		if !q.due(e, now) {
-			continue
-		}
+	for _, e := range q.dues(now) {
 		full := q.ending || !e.pending || !now.Before(e.until) && (others == 0 || now.Sub(e.first) >= gather)
 		if d := q.may(e, last, now); d.Act {
 			may = append(may, e)
@@ -70,7 +67,6 @@ func (q *queue) alarms(now time.Time, room, others int) (Call, []string) {
 	if !ripe {
 		return Call{}, held.notes(q)
 	}
-	may = inOrder(may)
 	d := q.mayCall(now, room, may)
 	if d.Act {
 		n := fits(may)

@@ -63,7 +63,7 @@ func (h *holds) notes(q *queue) []string {
 }
 
 func (x held) when(ends bool) string {
-	at := "once it has ended"
+	at := "after that"
 	if !x.next.IsZero() {
 		at = "at " + x.next.UTC().Format("15:04:05")
 	}
@@ -79,10 +79,14 @@ func (x held) when(ends bool) string {
 // untold is what a person must know of what no call has told; "" for nothing.
 func (q *queue) untold() string {
 	sum := q.held
+	var left []*alarmed
 	for _, e := range q.streams {
 		if e.pending {
-			sum.add(e.alarm.Stream)
+			left = append(left, e)
 		}
+	}
+	for _, e := range inOrder(left) {
+		sum.add(e.alarm.Stream)
 	}
 	if sum.Alarms == 0 {
 		return ""

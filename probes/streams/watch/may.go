@@ -5,10 +5,15 @@ import (
 	"time"
 )
 
-// due tells whether there is something to tell of a stream that stopped, now, or in a
-// moment, so that it may go with others. The end of the freeze before goes first.
-func (q *queue) due(e *alarmed, now time.Time) bool {
-	return (e.pending || e.bad) && (e.end == nil || !e.bad) && (q.ending || !now.Before(e.next) && now.Add(gather).After(e.until))
+// dues are the streams that stopped and of which there is something to tell now, or in
+// a moment, so that it may go with others. The end of the freeze before goes first.
+func (q *queue) dues(now time.Time) (out []*alarmed) {
+	for _, e := range q.streams {
+		if (e.pending || e.bad) && (e.end == nil || !e.bad) && (q.ending || !now.Before(e.next) && now.Add(gather).After(e.until)) {
+			out = append(out, e)
+		}
+	}
+	return inOrder(out)
 }
 
 // may tells whether a stream may be told, whatever others are.

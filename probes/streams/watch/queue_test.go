@@ -181,7 +181,7 @@ func TestQueue(t *testing.T) {
 1m6s freeze b/1
 2m11s freeze c/1
 3m16s freeze d/1
-4m21s --x: 1 alarm of 1 stream (e/1) held back: 4 calls have not ended yet, which is the limit; told once it has ended
+4m21s --x: 1 alarm of 1 stream (e/1) held back: 4 calls have not ended yet, which is the limit; told after that
 5m1s well a/1
 5m1.2s freeze e/1 held 1 of e/1`},
 		"a command waits for the verdict, and is run though all is well by then": {false,
@@ -190,6 +190,14 @@ func TestQueue(t *testing.T) {
 		"… for 15 s at the most": {false,
 			run{spells: spells("a/1 0s 1200ms; a/2 400ms 20s"), waits: true}, 20 * time.Second, `
 15s freeze a/1+a/2 over after 1.2s`},
+		"… from the first of several freezes": {false,
+			run{spells: spells("a/1 0s 2s; a/1 5s 7s; a/1 9s 11s"), waits: true}, 40 * time.Second, `
+15s freeze a/1 over after 2s held 2 of a/1`},
+		"… and what is over, and over a limit then, is told with the next run": {false,
+			run{spells: spells("a/1 0s 2s; a/1 20s 22s; a/1 60s 100s"), waits: true}, 80 * time.Second, `
+15s freeze a/1 over after 2s
+35s --x: 1 alarm of 1 stream (a/1) held back: ` + step + `; told with the next call
+1m15s freeze a/1 held 1 of a/1`},
 		"a verdict is told once, though the stream is well by then": {true,
 			run{spells: spells("a/1 0s 2s; a/2 400ms 60s"), waits: true, verdict: 9 * time.Second}, 20 * time.Second, `
 1s freeze a/1+a/2
@@ -204,7 +212,7 @@ func TestQueue(t *testing.T) {
 31.2s well a/1`},
 		"no call ends": {false, run{spells: spells("a/1 0s 2s; a/1 40s 42s"), takes: hung}, 50 * time.Second, `
 1s freeze a/1
-41s --x: 1 alarm of 1 stream (a/1) held back: the last call for a stream has not ended yet; told once it has ended if it stands then, else with the next call`},
+41s --x: 1 alarm of 1 stream (a/1) held back: the last call for a stream has not ended yet; told after that if it stands then, else with the next call`},
 	} {
 		r := c.run
 		r.q = newQueue("--x", c.ends, l)
@@ -212,6 +220,20 @@ func TestQueue(t *testing.T) {
 		if got := "\n" + strings.Join(r.told, "\n"); got != c.want {
 			t.Errorf("%s:%s", name, got)
 		}
+	}
+}
+
+// Also where no limit parts them, the end of a freeze is told before the next.
+func TestQueueTellsEndsFirst(t *testing.T) {
+	r := run{q: newQueue("--x", true, Limits{PerMinute: 1000, Tries: 1000, AllTries: 1000, Within: time.Hour, Heals: time.Hour}),
+		spells: spells("b/1 0s 60s; a/1 0s 5s; a/1 5200ms 20s"), others: func(time.Duration, int) int { return 0 }}
+	r.until(10 * time.Second)
+	end := slices.IndexFunc(r.calls, func(c Call) bool { return c.Alarms[0].Event == AlarmWell })
+	next := slices.IndexFunc(r.calls, func(c Call) bool {
+		return slices.ContainsFunc(c.Alarms, func(a Alarm) bool { return a.Stream == "a/1" && a.Onset.After(epoch) })
+	})
+	if end < 0 || next < 0 || next < end {
+		t.Errorf("the end is call %d, the next freeze %d:\n%s", end, next, strings.Join(r.told, "\n"))
 	}
 }
 

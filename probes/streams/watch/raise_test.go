@@ -160,6 +160,24 @@ func TestAlarmsEnd(t *testing.T) {
 	}
 }
 
+// An end that waits for others is told, too.
+func TestAlarmsEndTellsEnds(t *testing.T) {
+	action := &noted{}
+	a := NewAlarms("--x", action, DefaultLimits, true, func(string) {})
+	one, two := frozen, frozen
+	one.Stream, two.Stream = "one", "two"
+	tickWith(a, epoch, 0, one, two)
+	one.Event, one.Over = AlarmWell, true
+	tickWith(a, epoch.Add(5*time.Second), 0, one, two)
+	if got := strings.Join(action.called, ","); got != "freeze one+two" {
+		t.Errorf("called for %s", got)
+	}
+	a.End(context.Background(), epoch.Add(5*time.Second))
+	if got := strings.Join(action.called, ","); got != "freeze one+two,well one" {
+		t.Errorf("called for %s", got)
+	}
+}
+
 // inOneOrder sorts what was begun at the same time.
 func inOneOrder(called []string) string {
 	if len(called) == 3 && strings.HasPrefix(called[1], "well") {

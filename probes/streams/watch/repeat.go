@@ -56,7 +56,7 @@ func repeat(err error, n int, first, left time.Duration, now time.Time, spread f
 	wait = wait/2 + time.Duration(spread*float64(wait/2))
 	var a *answered
 	if errors.As(err, &a) {
-		if asked := retryAfter(a.retryAfter, now); asked > left {
+		if asked := retryAfter(a.retryAfter, now); asked > max(left, 0) {
 			return 0, fmt.Sprintf("it asks to wait for %s, longer than is left", short(asked))
 		} else if asked > wait {
 			wait = asked
