@@ -27,6 +27,8 @@ type watchFlags struct {
 	onFreeze  string
 	onTimeout time.Duration
 	webhook   string
+	secret    string
+	form      string
 	json      bool
 	plain     bool
 	most      int
@@ -80,6 +82,8 @@ froze, went down or could not be read, 1 failed, 2 usage.`,
 	flags.StringVar(&f.onFreeze, "on-freeze", "", "run this command, without a shell, when a stream freezes or is down; limits: docs/watch.md")
 	flags.DurationVar(&f.onTimeout, "on-freeze-timeout", 30*time.Second, "kill that command after so long")
 	flags.StringVar(&f.webhook, "webhook", "", "post JSON to this URL when a stream freezes or is down, and when it is well again")
+	flags.StringVar(&f.secret, "webhook-secret", "", "sign what is posted with the secret in this file (HMAC-SHA256); how to verify it: docs/watch.md")
+	flags.StringVar(&f.form, "webhook-form", "snag", "what is posted: snag, alertmanager (POST /api/v2/alerts) or slack (an incoming webhook)")
 	flags.BoolVar(&f.json, "json", false, "an object of JSON a line on standard output (docs/watch.md)")
 	flags.BoolVar(&f.plain, "plain", false, "plain lines in a terminal too")
 	flags.IntVar(&f.most, "max-streams", watch.DefaultMost, "watch at most so many streams")
@@ -124,6 +128,12 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		return cli.Usage("--on-freeze-timeout %s: from 1s to 1h", f.onTimeout)
 	case f.host && f.read != "":
 		return cli.Usage("--host: the file's time is over; snag find records this host now")
+	case f.webhook == "" && (changed("webhook-secret") || changed("webhook-form")):
+		return cli.Usage("--webhook-secret and --webhook-form say how to post: --webhook URL says where, and is missing")
+	case changed("webhook-secret") && f.secret == "":
+		return cli.Usage("--webhook-secret: the file's name is empty")
+	case watch.Forms[f.form] == nil:
+		return cli.Usage("--webhook-form %s: there are snag, alertmanager and slack", f.form)
 	case changed("on-freeze") && strings.TrimSpace(f.onFreeze) == "":
 		return cli.Usage("--on-freeze: the command is empty")
 	}

@@ -70,7 +70,7 @@ func newWatching(f watchFlags) (*watching, error) {
 		s.discovery = append(s.discovery, d)
 	}
 	s.show = newOutput(f)
-	alarms, err := s.alarms()
+	alarms, err := f.alarms(s.show.Note)
 	if err != nil {
 		return nil, err
 	}
@@ -121,30 +121,6 @@ func newWatching(f watchFlags) (*watching, error) {
 		s.watcher.SetList(s.list, entries, problems)
 	}
 	return s, nil
-}
-
-// alarms are what --on-freeze and --webhook ask for.
-func (s *watching) alarms() ([]*watch.Alarms, error) {
-	var out []*watch.Alarms
-	if s.f.onFreeze != "" {
-		argv, err := watch.Words(s.f.onFreeze)
-		if err != nil {
-			return nil, cli.Usage("--on-freeze: %v", err)
-		}
-		c := watch.Command{Argv: argv, Timeout: s.f.onTimeout}
-		if err := c.Check(); err != nil {
-			return nil, cli.Usage("--on-freeze: %v", err)
-		}
-		out = append(out, watch.NewAlarms("--on-freeze", c, watch.DefaultLimits, false, s.show.Note))
-	}
-	if s.f.webhook != "" {
-		hook, err := watch.NewWebhook(s.f.webhook, 10*time.Second)
-		if err != nil {
-			return nil, cli.Usage("--webhook: %v", err)
-		}
-		out = append(out, watch.NewAlarms("--webhook", hook, watch.DefaultLimits, true, s.show.Note))
-	}
-	return out, nil
 }
 
 // open opens the files that are written to.
@@ -213,6 +189,7 @@ func (s *watching) run(ctx context.Context) error {
 	err := s.show.Show(ctx, s.watcher.Snapshot)
 	cancel()
 	running.Wait()
+	s.watcher.End() // the host's last verdict is there
 	return errors.Join(captured, err)
 }
 

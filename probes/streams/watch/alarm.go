@@ -2,16 +2,21 @@ package watch
 
 import (
 	"time"
+
+	"snag/recording"
 )
 
 // Alarm is what a command or a webhook is told of one stream.
 type Alarm struct {
 	Event   string        // one of the Alarm… constants
 	Stream  string        // its name
+	Side    string        // one of recording.StreamSide…
+	Server  string        // host:port that it comes from
 	URL     string        // without credentials and the query's values
 	Layer   string        // "" where there are no layers
 	Onset   time.Time     // wall clock: the last frame's arrival
-	For     time.Duration // since the onset
+	For     time.Duration // since the onset; of what is over, how long it lasted
+	Over    bool          // frames come again
 	Verdict string        // what can be told of the cause; "" for nothing
 	Judged  *Judged       // by the host's recording; nil: there is none, or not yet
 	Awaited bool          // it is being judged just now
@@ -22,6 +27,34 @@ const (
 	AlarmFreeze = "freeze" // no frame for the threshold, the connection stands
 	AlarmDown   = "down"   // it gave frames, ended, and has not come back for the threshold
 	AlarmWell   = "well"   // frames come again, after an alarm
+	// AlarmGone: after an alarm, it is no longer watched.
+	AlarmGone = "gone"
 	// AlarmVerdict: after an alarm, the host's recording was judged.
 	AlarmVerdict = "verdict"
 )
+
+// key tells streams apart: a name is the only one of its side and layer.
+func (a Alarm) key() string { return a.Side + " " + a.Layer + " " + a.Stream }
+
+// judge takes what the host's recording told. What the host proved goes before what
+// a viewer sees.
+func (a *Alarm) judge(j *Judged) {
+	a.Judged = j
+	switch {
+	case a.Verdict == "" || j.Culprit != "":
+		a.Verdict = j.Text
+	case a.Verdict != j.Text:
+		a.Verdict += ". By the host's recording: " + j.Text
+	}
+}
+
+// side is the stream's side where it is not the usual one, a player's.
+func (a Alarm) side() string {
+	if a.Side == recording.StreamSidePlayer {
+		return ""
+	}
+	return a.Side
+}
+
+// stands tells whether the stream has no frames now, as far as is known.
+func (a Alarm) stands() bool { return !a.Over && a.Event != AlarmWell && a.Event != AlarmGone }

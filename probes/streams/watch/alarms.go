@@ -2,122 +2,111 @@ package watch
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"sync"
 	"time"
 )
 
-// Action is what is done for an alarm: a Command or a Webhook.
+// Action is what is done for alarms: a Command or a Webhook.
 type Action interface {
-	Do(ctx context.Context, a Alarm) error
+	Do(ctx context.Context, c Call) error
 }
 
-// Alarms does one action for frozen streams, within its limits. Frozen is called
-// again and again while a freeze stands, so that what did not help can be tried
-// again, later and later.
+// maxRunning is how many calls of one action run at a time.
+const maxRunning = 4
+
+// Alarms does one action for frozen streams, within its limits. While a freeze
+// stands the action is done again and again, later and later: what did not help can
+// be tried again.
 type Alarms struct {
 	name   string // --on-freeze, --webhook: for what is said
 	action Action
 	tell   func(text string)
-	well   bool // the end of a freeze, and its verdict, are told too; else a verdict that comes is waited for
+	ending chan struct{}
 
 	mu      sync.Mutex
-	guard   *Guard
-	next    map[string]time.Time // when to ask the guard again: it is not asked ten times a second
-	acted   map[string]bool      // streams that an alarm went out for and that are not well yet
+	queue   *queue
 	running int
+	over    bool
 	done    sync.WaitGroup
 }
 
-// NewAlarms returns alarms that call action. tell gets what a person must know:
-// what was done, what failed, why it stopped.
-func NewAlarms(name string, action Action, l Limits, well bool, tell func(string)) *Alarms {
-	return &Alarms{name: name, action: action, tell: tell, well: well, guard: NewGuard(l), next: map[string]time.Time{}, acted: map[string]bool{}}
+// NewAlarms returns alarms that call action. ends: the end of a freeze, and its
+// verdict, are told too; else a verdict that comes is waited for. tell gets what a
+// person must know: what was done, what failed, why it stopped.
+func NewAlarms(name string, action Action, l Limits, ends bool, tell func(string)) *Alarms {
+	return &Alarms{name: name, action: action, tell: tell, ending: make(chan struct{}), queue: newQueue(name, ends, l)}
 }
 
-// Frozen says that a stream is frozen at now.
-func (a *Alarms) Frozen(ctx context.Context, alarm Alarm, now time.Time) {
+// Tick takes all that is wrong at now, and what no longer is, and tells what is due.
+// others is how many streams are well.
+func (a *Alarms) Tick(ctx context.Context, all []raised, others int, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if now.Before(a.next[alarm.Stream]) || alarm.Awaited && !a.well {
+	if a.over {
 		return
 	}
-	if a.running >= maxRunning {
-		return // asked again at the next tick
-	}
-	d := a.guard.Ask(alarm.Stream, now)
-	if !d.Act {
-		a.next[alarm.Stream] = d.Next
-		if d.Broken {
-			a.say("%s: %s: %s", a.name, alarm.Stream, d.Why)
-		}
+	a.queue.take(all, now)
+	a.act(ctx, now, others)
+}
+
+// Judged takes what the host's recording told of some streams. It is told at the next tick.
+func (a *Alarms) Judged(verdicts []Alarm) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.queue.judged(verdicts)
+}
+
+// End tells at once what waited for others or for a verdict, waits for what runs, and
+// says what could not be told. The watch is over then.
+func (a *Alarms) End(ctx context.Context, now time.Time) {
+	a.mu.Lock()
+	first := !a.over
+	a.over = true
+	a.mu.Unlock()
+	if !first {
 		return
 	}
-	delete(a.next, alarm.Stream)
-	a.acted[alarm.Stream] = true
-	a.run(ctx, alarm)
-}
-
-// Well says that a stream's freeze has ended.
-func (a *Alarms) Well(ctx context.Context, alarm Alarm, now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.guard.Well(alarm.Stream, now)
-	delete(a.next, alarm.Stream)
-	if a.acted[alarm.Stream] && a.well && a.running < maxRunning {
-		a.run(ctx, alarm)
+	close(a.ending)
+	a.done.Wait()
+	for more := true; more; a.done.Wait() { // a stream's freeze first, its end after it
+		a.mu.Lock()
+		a.queue.ending = true
+		more = a.act(ctx, now, 0)
+		a.mu.Unlock()
 	}
-	delete(a.acted, alarm.Stream)
-}
-
-// Judged says what the host's recording told of a stream that an alarm went out for.
-func (a *Alarms) Judged(ctx context.Context, alarm Alarm) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.acted[alarm.Stream] && a.well && a.running < maxRunning {
-		a.run(context.WithoutCancel(ctx), alarm)
+	if text := a.queue.untold(); text != "" {
+		a.tell(text)
 	}
 }
 
-// Sweep forgets what is long ago.
-func (a *Alarms) Sweep(now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.guard.Sweep(now)
-	for name, next := range a.next {
-		if now.After(next) {
-			delete(a.next, name)
-		}
+// act does what is due, and tells whether there was anything.
+func (a *Alarms) act(ctx context.Context, now time.Time, others int) bool {
+	calls, notes := a.queue.next(now, maxRunning-a.running, others)
+	for _, text := range notes {
+		a.tell(text)
 	}
+	for _, c := range calls {
+		c.ID, c.Ending = rand.Text(), a.ending
+		a.run(ctx, c)
+	}
+	return len(calls) > 0
 }
 
-// Wait waits for what is running.
-func (a *Alarms) Wait() { a.done.Wait() }
-
-func (a *Alarms) run(ctx context.Context, alarm Alarm) {
+func (a *Alarms) run(ctx context.Context, c Call) {
 	a.running++
-	a.done.Add(1)
-	a.say("%s: %s: %s", a.name, alarm.Stream, did(alarm))
-	go func() {
-		defer a.done.Done()
-		err := a.action.Do(ctx, alarm)
+	a.tell(fmt.Sprintf("%s: %s", a.name, c.did()))
+	a.done.Go(func() {
+		err := a.action.Do(ctx, c)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.running--
+		a.queue.ran(c)
 		if err != nil {
-			a.say("%s: %s: %v", a.name, alarm.Stream, err)
+			a.tell(fmt.Sprintf("%s: %s: %v", a.name, c.who(), err))
 		}
-	}()
+	})
 }
-
-func did(alarm Alarm) string {
-	switch alarm.Event {
-	case AlarmWell:
-		return "told that it is well again"
-	case AlarmVerdict:
-		return "told the verdict"
-	}
-	return fmt.Sprintf("called, %s for %s", map[string]string{AlarmFreeze: "frozen", AlarmDown: "down"}[alarm.Event], short(alarm.For))
-}
-
-func (a *Alarms) say(format string, args ...any) { a.tell(fmt.Sprintf(format, args...)) }

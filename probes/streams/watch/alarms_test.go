@@ -17,6 +17,18 @@ import (
 
 var frozen = Alarm{Event: AlarmFreeze, Stream: "live/cam1", URL: "rtmp://a/live/cam1?key=…", Onset: epoch, For: 3200 * time.Millisecond, Verdict: "only this one"}
 
+func callOf(alarms ...Alarm) Call { return Call{ID: "1", At: epoch, Alarms: alarms} }
+
+// tickWith hands in what is wrong at now, and waits for what is done about it.
+func tickWith(a *Alarms, now time.Time, others int, alarms ...Alarm) {
+	var all []raised
+	for _, alarm := range alarms {
+		all = append(all, raised{alarm, alarm.Event == AlarmWell})
+	}
+	a.Tick(context.Background(), all, others, now)
+	a.done.Wait()
+}
+
 func TestCommandGetsTheAlarmAndNoShell(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	script := filepath.Join(t.TempDir(), "act")
@@ -30,7 +42,7 @@ func TestCommandGetsTheAlarmAndNoShell(t *testing.T) {
 		}
 	}
 	c := Command{Argv: []string{script, out, "$(reboot); `x`"}, Timeout: 10 * time.Second}
-	if err := c.Do(context.Background(), frozen); err != nil {
+	if err := c.Do(context.Background(), callOf(frozen)); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(out)
@@ -71,7 +83,7 @@ func TestCommandGetsTheVerdict(t *testing.T) {
 	} {
 		judged.Judged, judged.Verdict = c.judged, c.verdict
 		out := filepath.Join(t.TempDir(), "out")
-		if err := (Command{Argv: []string{"sh", "-c", "env > " + out}, Timeout: 10 * time.Second}).Do(context.Background(), judged); err != nil {
+		if err := (Command{Argv: []string{"sh", "-c", "env > " + out}, Timeout: 10 * time.Second}).Do(context.Background(), callOf(judged)); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(out)
@@ -109,15 +121,12 @@ func TestAlarmsAwaitTheVerdict(t *testing.T) {
 		a := NewAlarms("x", action, DefaultLimits, well, func(string) {})
 		alarm := frozen
 		alarm.Awaited = true
-		a.Frozen(context.Background(), alarm, epoch)
-		a.Wait()
+		tickWith(a, epoch, 0, alarm)
 		verdict := alarm
-		verdict.Event, verdict.Awaited, verdict.Judged = AlarmVerdict, false, &Judged{Culprit: "encoder-stall"}
-		a.Judged(context.Background(), verdict)
-		a.Wait()
+		verdict.Judged = &Judged{Culprit: "encoder-stall"}
+		a.Judged([]Alarm{verdict})
 		alarm.Awaited, alarm.Judged = false, verdict.Judged
-		a.Frozen(context.Background(), alarm, epoch.Add(time.Second))
-		a.Wait()
+		tickWith(a, epoch.Add(time.Second), 0, alarm)
 		want := "freeze live/cam1"
 		if well {
 			want = "freeze live/cam1,verdict live/cam1"
@@ -139,7 +148,7 @@ func TestCommandThatFails(t *testing.T) {
 		{[]string{"sh", "-c", "yes | head -c 1000000; exit 1"}, "it printed: …"},
 	} {
 		began := time.Now()
-		err := Command{Argv: c.argv, Timeout: 500 * time.Millisecond}.Do(context.Background(), frozen)
+		err := Command{Argv: c.argv, Timeout: 500 * time.Millisecond}.Do(context.Background(), callOf(frozen))
 		if err == nil || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 500 {
 			t.Errorf("%v: %v", c.argv, err)
 		}
@@ -165,7 +174,7 @@ func TestWebhook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := hook.Do(context.Background(), frozen); err != nil {
+	if err := hook.Do(context.Background(), callOf(frozen)); err != nil {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]any{"event": "freeze", "stream": "live/cam1", "url": "rtmp://a/live/cam1?key=…", "onset": "2026-11-21T03:00:00Z", "seconds": 3.2, "verdict": "only this one"} {
@@ -185,7 +194,8 @@ func TestWebhook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := hook.Do(context.Background(), frozen); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hunter2") {
+		hook.Total = 0 // it is not posted again
+		if err := hook.Do(context.Background(), callOf(frozen)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -198,13 +208,15 @@ func TestWebhook(t *testing.T) {
 type noted struct {
 	mu     sync.Mutex
 	called []string
+	calls  []Call
 	err    error
 }
 
-func (n *noted) Do(_ context.Context, a Alarm) error {
+func (n *noted) Do(_ context.Context, c Call) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.called = append(n.called, a.Event+" "+a.Stream)
+	n.called = append(n.called, c.Alarms[0].Event+" "+strings.Join(names(c.Alarms), "+"))
+	n.calls = append(n.calls, c)
 	return n.err
 }
 
@@ -217,22 +229,16 @@ func TestAlarms(t *testing.T) {
 		defer mu.Unlock()
 		said = append(said, s)
 	})
-	ctx := context.Background()
 	for s := range 3000 { // five minutes of ticks
-		a.Frozen(ctx, frozen, epoch.Add(time.Duration(s)*100*time.Millisecond))
-		if s%300 == 0 {
-			a.Wait()
-		}
+		tickWith(a, epoch.Add(time.Duration(s)*100*time.Millisecond), 0, frozen)
 	}
-	a.Wait()
 	if got := strings.Join(action.called, ","); got != "freeze live/cam1,freeze live/cam1" {
 		t.Errorf("called for %s", got)
 	}
 	well := frozen
 	well.Event = AlarmWell
-	a.Well(ctx, well, epoch.Add(301*time.Second))
-	a.Well(ctx, well, epoch.Add(302*time.Second))
-	a.Wait()
+	tickWith(a, epoch.Add(301*time.Second), 0, well)
+	tickWith(a, epoch.Add(302*time.Second), 0, well)
 	if got := len(action.called); got != 3 || action.called[2] != "well live/cam1" {
 		t.Errorf("%v", action.called)
 	}

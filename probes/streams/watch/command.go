@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,12 +14,11 @@ import (
 
 // Bounds of a command that is run for a frozen stream.
 const (
-	maxRunning = 4               // at a time
-	maxOutput  = 4 << 10         // bytes of its output that are kept: the last
-	waitDelay  = 2 * time.Second // for its pipes, once it was killed
+	maxOutput = 4 << 10         // bytes of its output that are kept: the last
+	waitDelay = 2 * time.Second // for its pipes, once it was killed
 )
 
-// Command runs a program for a frozen stream: the words are its arguments, no
+// Command runs a program for frozen streams: the words are its arguments, no
 // shell sees them, and no name that came from outside becomes part of them. What
 // it is for is in the environment.
 type Command struct {
@@ -32,11 +28,11 @@ type Command struct {
 
 // Do runs the command and waits for it. An error says how it ended and shows the
 // last lines that it printed.
-func (c Command) Do(ctx context.Context, a Alarm) error {
+func (c Command) Do(ctx context.Context, call Call) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	cmd.Env = append(inherited(), c.environment(a)...)
+	cmd.Env = append(inherited(), environment(call)...)
 	// A group of its own: what it started ends with it, and Ctrl-C is snag's.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -51,48 +47,6 @@ func (c Command) Do(ctx context.Context, a Alarm) error {
 		return fmt.Errorf("run %s: it had not ended after %s and was killed%s", Clean(c.Argv[0], 80), short(c.Timeout), said(out))
 	}
 	return fmt.Errorf("run %s: %s%s", Clean(c.Argv[0], 80), Clean(err.Error(), maxShownWhy), said(out))
-}
-
-// environment is what the command is told. What is not known is not there.
-func (c Command) environment(a Alarm) []string {
-	env := []string{
-		"SNAG_EVENT=" + a.Event,
-		"SNAG_STREAM=" + a.Stream,
-		"SNAG_URL=" + a.URL,
-		"SNAG_ONSET=" + a.Onset.UTC().Format(time.RFC3339Nano),
-		"SNAG_SECONDS=" + strconv.FormatFloat(a.For.Seconds(), 'f', 3, 64),
-	}
-	put := func(name, value string) {
-		if value != "" {
-			env = append(env, name+"="+value)
-		}
-	}
-	put("SNAG_LAYER", a.Layer)
-	put("SNAG_VERDICT", a.Verdict)
-	if j := a.Judged; j != nil {
-		put("SNAG_RECORDING", j.Recording)
-		put("SNAG_CULPRIT", j.Culprit)
-		put("SNAG_SUBJECT", j.Subject)
-		if j.Culprit != "" {
-			put("SNAG_CONFIDENCE", strconv.FormatFloat(j.Confidence, 'f', 2, 64))
-		}
-	}
-	return env
-}
-
-// inherited is snag's own environment without what an outer snag said of another
-// stream: what is not known here must not look as if it were.
-func inherited() []string {
-	return slices.DeleteFunc(os.Environ(), func(s string) bool {
-		name, _, _ := strings.Cut(s, "=")
-		return slices.Contains(variables, name)
-	})
-}
-
-// variables are the names that a command may be told.
-var variables = []string{
-	"SNAG_EVENT", "SNAG_STREAM", "SNAG_URL", "SNAG_LAYER", "SNAG_ONSET", "SNAG_SECONDS",
-	"SNAG_VERDICT", "SNAG_CULPRIT", "SNAG_SUBJECT", "SNAG_CONFIDENCE", "SNAG_RECORDING",
 }
 
 // said is what was printed, in one line.

@@ -2,51 +2,40 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
-// Limits say how often something may be done about frozen streams. A watchdog
-// that restarts a transcoder makes a freeze of its own each time: without limits
-// it keeps the stream down for ever.
-type Limits struct {
-	Least     time.Duration // between two actions for one stream; doubled with each that did not help
-	Most      time.Duration // … up to this
-	PerMinute int           // over all streams
-	Tries     int           // actions for one stream within Within that did not help: then no more for it
-	Within    time.Duration
-	AllTries  int           // the same over all streams: then no more for any
-	Heals     time.Duration // a stream that ran so long without a freeze is well: what was done helped
-}
-
-// DefaultLimits are docs/watch.md's.
-var DefaultLimits = Limits{
-	Least: 30 * time.Second, Most: 30 * time.Minute, PerMinute: 6,
-	Tries: 5, Within: 30 * time.Minute, AllTries: 20, Heals: 2 * time.Minute,
-}
-
 // Decision is whether to act now, and why not.
 type Decision struct {
-	Act  bool
-	Why  string    // of a no, for a person
-	Next time.Time // when to ask again
+	Act   bool
+	Why   string    // of a no, for a person
+	Limit string    // the rule behind it, the same for every stream that it holds back
+	Next  time.Time // when to ask again
 	// Broken is set with the first no of an open circuit breaker: worth a line of
 	// its own.
 	Broken bool
 }
 
-// Guard decides whether an action may be taken for a frozen stream. It does
-// nothing itself and reads no clock. Not for concurrent use.
+// Guard decides whether an action may be taken for frozen streams. It does nothing
+// itself and reads no clock. Not for concurrent use.
 type Guard struct {
 	limits  Limits
 	streams map[string]*patient
-	lately  []time.Time // of every stream's actions, of the last minute
-	tries   []time.Time // of every stream's actions that did not help, or not yet
+	lately  []time.Time // of all actions, of the last minute
+	tries   []*try      // all actions that did not help, or not yet
 	open    bool        // the breaker over all is open, and it was said
+}
+
+// try is one action, for one stream or many.
+type try struct {
+	at   time.Time
+	sick int // streams of it that it has not helped yet
 }
 
 // patient is one stream's history.
 type patient struct {
-	acted   []time.Time // that did not help, or not yet; of Within
+	acted   []*try // that did not help, or not yet; of Within
 	step    time.Duration
 	well    time.Time // since when it runs; zero: frozen
 	open    bool      // its breaker is open, and it was said
@@ -56,39 +45,76 @@ type patient struct {
 // NewGuard returns a guard that has seen nothing.
 func NewGuard(l Limits) *Guard { return &Guard{limits: l, streams: map[string]*patient{}} }
 
-// Ask whether to act for a stream that is frozen at now. A yes counts as done.
-func (g *Guard) Ask(stream string, now time.Time) Decision {
-	p := g.patient(stream, now)
+// Sick says that a stream is frozen at now.
+func (g *Guard) Sick(stream string, now time.Time) {
+	p, ok := g.streams[stream]
+	if !ok {
+		p = &patient{}
+		g.streams[stream] = p
+	}
 	g.heal(p, now)
-	p.well = time.Time{}
+	p.well, p.touched = time.Time{}, now
+}
+
+// One tells whether to act for one stream, by what was done for it.
+func (g *Guard) One(stream string, now time.Time) Decision {
+	p, ok := g.streams[stream]
+	if !ok {
+		return Decision{Act: true}
+	}
 	p.acted = after(p.acted, now.Add(-g.limits.Within))
-	g.tries = after(g.tries, now.Add(-g.limits.Within))
-	g.lately = after(g.lately, now.Add(-time.Minute))
+	if len(p.acted) == 0 {
+		return Decision{Act: true}
+	}
+	last := p.acted[len(p.acted)-1].at
 	switch {
 	case len(p.acted) >= g.limits.Tries:
 		first := !p.open
 		p.open = true
-		return Decision{Broken: first, Next: p.acted[0].Add(g.limits.Within),
+		return Decision{Broken: first, Next: p.acted[0].at.Add(g.limits.Within),
+			Limit: fmt.Sprintf("%d actions for a stream in %s that did not end its freezes are the limit", g.limits.Tries, short(g.limits.Within)),
 			Why: fmt.Sprintf("%d actions in %s did not end its freezes: stopped for this stream until one of them is %s old; look at what the action does",
-				len(p.acted), short(now.Sub(p.acted[0])), short(g.limits.Within))}
+				len(p.acted), short(now.Sub(p.acted[0].at)), short(g.limits.Within))}
+	case now.Before(last.Add(p.step)):
+		return Decision{Next: last.Add(p.step), Why: fmt.Sprintf("the last action for it was %s ago: the next after %s", short(now.Sub(last)), short(p.step)),
+			Limit: fmt.Sprintf("the next action for a stream comes %s after the last, later with each that did not help", short(g.limits.Least))}
+	}
+	return Decision{Act: true}
+}
+
+// All tells whether to act at all, by what was done for all streams.
+func (g *Guard) All(now time.Time) Decision {
+	g.tries = after(g.tries, now.Add(-g.limits.Within))
+	g.lately = slices.DeleteFunc(g.lately, func(t time.Time) bool { return !t.After(now.Add(-time.Minute)) })
+	switch {
 	case len(g.tries) >= g.limits.AllTries:
 		first := !g.open
 		g.open = true
-		return Decision{Broken: first, Next: g.tries[0].Add(g.limits.Within),
+		return Decision{Broken: first, Next: g.tries[0].at.Add(g.limits.Within),
+			Limit: fmt.Sprintf("%d actions over all streams in %s that did not end their freezes are the limit", g.limits.AllTries, short(g.limits.Within)),
 			Why: fmt.Sprintf("%d actions over all streams in %s did not end their freezes: stopped for all until one of them is %s old; the cause is likely one and elsewhere",
-				len(g.tries), short(now.Sub(g.tries[0])), short(g.limits.Within))}
-	case len(p.acted) > 0 && now.Before(p.acted[len(p.acted)-1].Add(p.step)):
-		next := p.acted[len(p.acted)-1].Add(p.step)
-		return Decision{Next: next, Why: fmt.Sprintf("the last action for it was %s ago: the next after %s",
-			short(now.Sub(p.acted[len(p.acted)-1])), short(p.step))}
+				len(g.tries), short(now.Sub(g.tries[0].at)), short(g.limits.Within))}
 	case len(g.lately) >= g.limits.PerMinute:
-		return Decision{Next: g.lately[0].Add(time.Minute),
-			Why: fmt.Sprintf("%d actions over all streams in the last minute, which is the limit", len(g.lately))}
+		limit := fmt.Sprintf("%d actions over all streams in a minute, which is the limit", len(g.lately))
+		return Decision{Next: g.lately[0].Add(time.Minute), Why: limit, Limit: limit}
 	}
-	p.step = min(max(2*p.step, g.limits.Least), g.limits.Most)
-	p.acted, g.tries, g.lately = append(p.acted, now), append(g.tries, now), append(g.lately, now)
-	p.open, g.open = false, false
 	return Decision{Act: true}
+}
+
+// Acted says that one action was taken for these streams.
+func (g *Guard) Acted(streams []string, now time.Time) {
+	t := &try{at: now}
+	for _, name := range streams {
+		p, ok := g.streams[name]
+		if !ok {
+			continue // Sick was not said of it: it is over long ago
+		}
+		t.sick++
+		p.acted, p.open = append(p.acted, t), false
+		p.step = min(max(2*p.step, g.limits.Least), g.limits.Most)
+		p.touched = now
+	}
+	g.tries, g.lately, g.open = append(g.tries, t), append(g.lately, now), false
 }
 
 // Well says that a stream's freeze has ended. That it stays so counts, not this.
@@ -98,14 +124,16 @@ func (g *Guard) Well(stream string, now time.Time) {
 	}
 }
 
-// heal forgets what was done for a stream that has been well for long enough.
+// heal forgets what was done for a stream that has been well for long enough. An
+// action for many has helped when all of them are.
 func (g *Guard) heal(p *patient, now time.Time) {
 	if p.well.IsZero() || now.Sub(p.well) < g.limits.Heals {
 		return
 	}
 	for _, t := range p.acted {
-		g.tries = without(g.tries, t)
+		t.sick--
 	}
+	g.tries = slices.DeleteFunc(g.tries, func(t *try) bool { return t.sick <= 0 })
 	p.acted, p.step, p.open = nil, 0, false
 }
 
@@ -120,42 +148,10 @@ func (g *Guard) Sweep(now time.Time) {
 	}
 }
 
-func (g *Guard) patient(stream string, now time.Time) *patient {
-	p, ok := g.streams[stream]
-	if !ok {
-		p = &patient{}
-		g.streams[stream] = p
+// after keeps the actions that are later than t; they are in order.
+func after(tries []*try, t time.Time) []*try {
+	for len(tries) > 0 && !tries[0].at.After(t) {
+		tries = tries[1:]
 	}
-	p.touched = now
-	return p
-}
-
-// after keeps the times that are later than t; they are in order.
-func after(times []time.Time, t time.Time) []time.Time {
-	for len(times) > 0 && !times[0].After(t) {
-		times = times[1:]
-	}
-	return times
-}
-
-func without(times []time.Time, t time.Time) []time.Time {
-	for i := range times {
-		if times[i].Equal(t) {
-			return append(times[:i:i], times[i+1:]...)
-		}
-	}
-	return times
-}
-
-// short writes a length as a person says it.
-func short(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	}
-	return fmt.Sprintf("%.0f h", d.Hours())
+	return tries
 }

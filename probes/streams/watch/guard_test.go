@@ -23,7 +23,7 @@ func play(g *Guard, script string) []string {
 			g.Well(f[1], epoch.Add(at))
 			continue
 		}
-		d := g.Ask(f[1], epoch.Add(at))
+		d := ask(g, f[1], epoch.Add(at))
 		switch {
 		case d.Act:
 			out = append(out, f[0]+" act")
@@ -34,6 +34,19 @@ func play(g *Guard, script string) []string {
 		}
 	}
 	return out
+}
+
+// ask asks for an action for one stream, and takes it where it may be.
+func ask(g *Guard, stream string, now time.Time) Decision {
+	g.Sick(stream, now)
+	d := g.One(stream, now)
+	if d.Act {
+		d = g.All(now)
+	}
+	if d.Act {
+		g.Acted([]string{stream}, now)
+	}
+	return d
 }
 
 func TestGuard(t *testing.T) {
@@ -138,17 +151,17 @@ func TestGuardHoldsWhateverHappens(t *testing.T) {
 			name := fmt.Sprint("s", state>>60)
 			if state>>40&7 == 0 {
 				g.Well(name, now)
-			} else if g.Ask(name, now).Act {
+			} else if ask(g, name, now).Act {
 				acts = append(acts, now)
 			}
 		}
 		for i := range acts {
-			if n := len(after(append([]time.Time(nil), acts[:i+1]...), acts[i].Add(-time.Minute))); n > l.PerMinute {
+			if n := later(acts[:i+1], acts[i].Add(-time.Minute)); n > l.PerMinute {
 				t.Fatalf("%d actions in a minute", n)
 			}
 		}
 		for i := range acts {
-			if n := len(after(append([]time.Time(nil), acts[:i+1]...), acts[i].Add(-l.Within))); n > l.AllTries {
+			if n := later(acts[:i+1], acts[i].Add(-l.Within)); n > l.AllTries {
 				t.Fatalf("%d actions in %s that did not help", n, l.Within)
 			}
 		}
@@ -158,10 +171,58 @@ func TestGuardHoldsWhateverHappens(t *testing.T) {
 	}
 }
 
+func later(times []time.Time, than time.Time) (n int) {
+	for _, t := range times {
+		if t.After(than) {
+			n++
+		}
+	}
+	return n
+}
+
+// One action for many streams is one of the limits over all, and one of each of
+// theirs; it has helped once all of them are well.
+func TestGuardOfGroups(t *testing.T) {
+	l := Limits{Least: 30 * time.Second, Most: 5 * time.Minute, PerMinute: 2, Tries: 9, Within: 30 * time.Minute, AllTries: 2, Heals: 2 * time.Minute}
+	g := NewGuard(l)
+	at := func(s int) time.Time { return epoch.Add(time.Duration(s) * time.Second) }
+	act := func(s int, streams ...string) {
+		for _, name := range streams {
+			g.Sick(name, at(s))
+		}
+		g.Acted(streams, at(s))
+	}
+	act(0, "a", "b", "c", "d", "e")
+	if d := g.All(at(1)); !d.Act {
+		t.Fatalf("five streams of one action are five: %s", d.Why)
+	}
+	for _, name := range []string{"a", "e"} {
+		if d := g.One(name, at(1)); d.Act || d.Next != at(30) {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	act(1, "f")
+	if d := g.All(at(2)); d.Act || d.Limit == "" {
+		t.Errorf("a third action in a minute, of two that may be: %+v", d)
+	}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		g.Well(name, at(10))
+	}
+	g.Sweep(at(200))
+	if d := g.All(at(200)); d.Act {
+		t.Error("an action has helped where one of its streams is still frozen")
+	}
+	g.Well("e", at(201))
+	g.Sweep(at(400))
+	if d := g.All(at(400)); !d.Act {
+		t.Errorf("an action that helped counts as one that did not: %s", d.Why)
+	}
+}
+
 func TestGuardForgets(t *testing.T) {
 	g := NewGuard(DefaultLimits)
 	for i := range 5000 {
-		g.Ask(fmt.Sprint("cam", i), epoch)
+		ask(g, fmt.Sprint("cam", i), epoch)
 	}
 	g.Sweep(epoch.Add(2 * time.Hour))
 	if len(g.streams) != 0 {

@@ -22,13 +22,12 @@ type Judged struct {
 const awaited = 15 * time.Second
 
 // Judge asks say for each stream that is watched what the host's recording told of
-// it; false is nothing. What is told goes to the alarms of those that are still not
-// well. It returns all that was told.
+// it; false is nothing. What is told goes to the alarms, also of streams that are well
+// again: most are by then. It returns all that was told.
 func (w *Watcher) Judge(say func(stream, layer string) (Judged, bool)) []Judged {
 	w.mu.Lock()
 	var told []Judged
 	var alarms []Alarm
-	now := w.now()
 	for _, s := range w.streams {
 		j, ok := say(s.entry.Name, s.entry.Layer)
 		if !ok {
@@ -40,17 +39,12 @@ func (w *Watcher) Judge(say func(stream, layer string) (Judged, bool)) []Judged 
 		told = append(told, j)
 		if s.alarm.bad {
 			s.alarm.judged = &j
-			a := w.alarm(s, now, j.Text)
-			a.Event = AlarmVerdict
-			alarms = append(alarms, a)
 		}
+		alarms = append(alarms, Alarm{Stream: j.Stream, Layer: j.Layer, Side: s.side, Judged: &j})
 	}
 	w.mu.Unlock()
-	ctx := w.context()
 	for _, to := range w.o.Alarms {
-		for _, a := range alarms {
-			to.Judged(ctx, a)
-		}
+		to.Judged(alarms)
 	}
 	return told
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"time"
 
 	"snag/recording"
@@ -25,44 +26,54 @@ type raised struct {
 // threshold is less: an encoder that reconnects is back by then.
 const downAfter = 5 * time.Second
 
-// alarming finds what is wrong at now, with what the other streams tell of it.
-func (w *Watcher) alarming(now int64) []raised {
-	var out []raised
+// alarming finds what is wrong at now, with what the other streams tell of it, and
+// counts those that are well.
+func (w *Watcher) alarming(now int64) (out []raised, others int) {
 	var all []trouble // made when the first needs it
 	for _, s := range w.streams {
 		state, since := stateOf(s.link0(), s.signs, now)
 		w.sick = w.sick || state == Frozen || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
 		event := alarmOf(state, s.signs, now-since, s.threshold())
 		was := s.alarm
+		well := state >= Late && state != Connecting && state != Waiting && state != Over
 		switch {
-		case event != "":
+		case event == "" && !was.bad:
+			if s.signs.frames {
+				others++
+			}
+		case event == "" && well:
+			s.alarm = alarmState{}
+			a := w.alarm(s, now, "")
+			a.Event, a.Onset, a.Over = AlarmWell, w.time(was.onset).Wall(), true
+			a.For = time.Duration(now - was.onset)
+			out = append(out, raised{Alarm: a, well: true})
+		default: // also while it is asked for again: no frame has come
 			if !was.bad {
 				s.alarm = alarmState{bad: true, onset: since, since: now}
 				if w.o.Stopped != nil {
 					w.o.Stopped()
 				}
 			}
-			s.alarm.event = event
+			s.alarm.event = cmp.Or(event, was.event)
 			if all == nil {
 				all = w.troubles(now)
 			}
-			t := trouble{server: serverOf(s.entry.URL), onset: w.time(s.alarm.onset), bad: true}
-			verdict := w.layersSay(s.entry, s.alarm.onset)
-			if verdict == "" {
-				verdict = triage(t, all)
-			}
-			a := w.alarm(s, now, verdict)
-			a.Awaited = w.o.Stopped != nil && a.Judged == nil && now-s.alarm.since < int64(awaited)
-			out = append(out, raised{Alarm: a})
-		case was.bad && state >= Late && state != Connecting && state != Waiting && state != Over:
-			s.alarm = alarmState{}
-			a := w.alarm(s, now, "")
-			a.Event, a.Onset = AlarmWell, w.time(was.onset).Wall()
-			a.For = time.Duration(now - was.onset)
-			out = append(out, raised{Alarm: a, well: true})
+			out = append(out, raised{Alarm: w.standing(s, now, all)})
 		}
 	}
-	return out
+	return out, others
+}
+
+// standing is the alarm of a stream that has no frames.
+func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
+	t := trouble{server: serverOf(s.entry.URL), onset: w.time(s.alarm.onset), bad: true}
+	verdict := w.layersSay(s.entry, s.alarm.onset)
+	if verdict == "" {
+		verdict = triage(t, all)
+	}
+	a := w.alarm(s, now, verdict)
+	a.Awaited = w.o.Stopped != nil && a.Judged == nil && now-s.alarm.since < int64(awaited)
+	return a
 }
 
 // alarmOf says what a state is an alarm of; "" for none.
@@ -81,16 +92,11 @@ func (s *one) threshold() time.Duration { return time.Duration(s.second.Limit * 
 
 func (w *Watcher) alarm(s *one, now int64, verdict string) Alarm {
 	a := Alarm{
-		Event: s.alarm.event, Stream: s.entry.Name, URL: s.shown, Layer: s.entry.Layer,
+		Event: s.alarm.event, Stream: s.entry.Name, Side: s.side, Server: serverOf(s.entry.URL), URL: s.shown, Layer: s.entry.Layer,
 		Onset: w.time(s.alarm.onset).Wall(), For: time.Duration(now - s.alarm.onset), Verdict: verdict,
 	}
-	if a.Judged = s.alarm.judged; a.Judged == nil {
-		return a
-	}
-	if a.Verdict == "" || a.Judged.Culprit != "" { // what the host proved goes before what a viewer sees
-		a.Verdict = a.Judged.Text
-	} else if a.Verdict != a.Judged.Text {
-		a.Verdict += ". By the host's recording: " + a.Judged.Text
+	if s.alarm.judged != nil {
+		a.judge(s.alarm.judged)
 	}
 	return a
 }

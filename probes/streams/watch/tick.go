@@ -33,7 +33,7 @@ func (w *Watcher) tick(late time.Duration) {
 		told = w.look(s, now, late, told)
 	}
 	notes := append(w.matchLayers(now), w.kindred(now)...)
-	wrong := w.alarming(now)
+	wrong, others := w.alarming(now)
 	w.mu.Unlock()
 	for _, text := range notes {
 		w.o.Note(text)
@@ -41,7 +41,7 @@ func (w *Watcher) tick(late time.Duration) {
 	for _, h := range told {
 		w.o.Tell(h)
 	}
-	w.raise(wrong, time.Unix(0, int64(w.time(now))))
+	w.raise(wrong, others, time.Unix(0, int64(w.time(now))))
 }
 
 func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) []Happened {
@@ -170,19 +170,20 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 func (w *Watcher) beside() bool { return w.crowd != nil && len(w.sources) > 0 && w.asked > 0 }
 
 // raise tells the alarms of what is wrong and what no longer is.
-func (w *Watcher) raise(wrong []raised, wall time.Time) {
+func (w *Watcher) raise(wrong []raised, others int, wall time.Time) {
 	ctx := context.WithoutCancel(w.context())
 	for _, a := range w.o.Alarms {
-		for _, r := range wrong {
-			if r.well {
-				a.Well(ctx, r.Alarm, wall)
-			} else {
-				a.Frozen(ctx, r.Alarm, wall)
-			}
-		}
-		if wall.Second() == 0 {
-			a.Sweep(wall)
-		}
+		a.Tick(ctx, wrong, others, wall)
+	}
+}
+
+// End ends the alarms, once the watch has and nobody judges any more: what is still
+// to be told is told now.
+func (w *Watcher) End() {
+	ctx := context.WithoutCancel(w.context())
+	wall := time.Unix(0, int64(w.time(w.now())))
+	for _, a := range w.o.Alarms {
+		a.End(ctx, wall)
 	}
 }
 

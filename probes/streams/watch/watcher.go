@@ -123,7 +123,8 @@ func New(o Options) *Watcher {
 	}
 }
 
-// Run watches until ctx ends, and returns once every reader has ended.
+// Run watches until ctx ends, and returns once every reader has ended. End is to be
+// called then.
 func (w *Watcher) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -139,9 +140,6 @@ func (w *Watcher) Run(ctx context.Context) {
 	w.readers.Wait()
 	beating.Wait()
 	w.finish()
-	for _, a := range w.o.Alarms {
-		a.Wait()
-	}
 }
 
 // Set says which streams a source wants watched from now on. Those that it no

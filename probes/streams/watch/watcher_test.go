@@ -128,6 +128,7 @@ func running(w *Watcher) func() {
 	return func() {
 		cancel()
 		<-done
+		w.End()
 	}
 }
 

@@ -3,18 +3,24 @@ package watch
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
-// Webhook posts an alarm as JSON.
+// Webhook posts calls as JSON.
 type Webhook struct {
 	URL     *url.URL
-	Timeout time.Duration
+	Timeout time.Duration // of one request
+	Form    Form          // nil: snag's own
+	Secret  []byte        // signs what is posted; empty: it is not signed
+	First   time.Duration // before the first repetition
+	Total   time.Duration // from the first request to the last
 }
 
 // NewWebhook checks a URL to post to.
@@ -23,61 +29,95 @@ func NewWebhook(raw string, timeout time.Duration) (Webhook, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return Webhook{}, fmt.Errorf("%q is no http:// or https:// URL", Clean(hideUser(raw), 80))
 	}
-	return Webhook{u, timeout}, nil
+	return Webhook{URL: u, Timeout: timeout, First: firstRepeat, Total: lastRepeat}, nil
 }
 
-// post is the body: docs/watch.md.
-type post struct {
-	Event   string  `json:"event"`
-	Stream  string  `json:"stream"`
-	URL     string  `json:"url"`
-	Layer   string  `json:"layer,omitempty"`
-	Onset   string  `json:"onset"`
-	Seconds float64 `json:"seconds"`
-	Verdict string  `json:"verdict,omitempty"`
-	// By the host's recording.
-	Culprit    string   `json:"culprit,omitempty"`
-	Subject    string   `json:"subject,omitempty"`
-	Confidence *float64 `json:"confidence,omitempty"`
-	Recording  string   `json:"recording,omitempty"`
-}
-
-func postOf(a Alarm) post {
-	p := post{
-		Event: a.Event, Stream: a.Stream, URL: a.URL, Layer: a.Layer,
-		Onset: a.Onset.UTC().Format(time.RFC3339Nano), Seconds: a.For.Seconds(), Verdict: a.Verdict,
+// Do posts a call, again where that may help, within a bound.
+func (w Webhook) Do(ctx context.Context, c Call) error {
+	form := w.Form
+	if form == nil {
+		form = snagForm
 	}
-	if j := a.Judged; j != nil {
-		p.Culprit, p.Subject, p.Recording = j.Culprit, j.Subject, j.Recording
-		if j.Culprit != "" {
-			p.Confidence = &j.Confidence
+	body, err := form(c)
+	if err != nil {
+		return fmt.Errorf("post to %s: %w", w.shown(), err)
+	}
+	began := time.Now()
+	for n := 1; ; n++ {
+		err := w.post(ctx, c.ID, body)
+		if err == nil {
+			return nil
+		}
+		if !again(err) {
+			return fmt.Errorf("post to %s: %w", w.shown(), err)
+		}
+		now := time.Now()
+		wait, why := repeat(err, n, w.First, w.Total-now.Sub(began), now, rand.Float64())
+		if why == "" && !pause(ctx, c.Ending, wait) {
+			why = "the watch ends"
+		}
+		if why != "" {
+			return fmt.Errorf("post to %s: %w; given up after %s in %s: %s", w.shown(), err, counted(n, "request"), short(time.Since(began)), why)
 		}
 	}
-	return p
 }
 
-// Do posts once. A redirect is not followed: it would become a GET.
-func (w Webhook) Do(ctx context.Context, a Alarm) error {
+// post posts once. A redirect is not followed: it would become a GET.
+func (w Webhook) post(ctx context.Context, id string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
 	defer cancel()
-	body, err := json.Marshal(postOf(a))
-	if err != nil {
-		return fmt.Errorf("post to %s: %w", ShownURL(w.URL), err)
-	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL.String(), bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("post to %s: the URL can't be used", ShownURL(w.URL))
+		return errors.New("the URL can't be used")
 	}
 	req.Header.Set("Content-Type", "application/json")
+	identify(req.Header, id, time.Now(), body, w.Secret)
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("post to %s: %s", ShownURL(w.URL), Clean(bare(err).Error(), maxShownWhy))
+		return &unreached{err}
 	}
 	defer resp.Body.Close()
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, 512)) // only shown
 	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("post to %s: it answered %s: %s", ShownURL(w.URL), Clean(resp.Status, 60), Clean(string(bytes.TrimSpace(said)), maxShownWhy))
+		return &answered{resp.StatusCode, Clean(w.hide(resp.Status), 60), Clean(w.hide(string(bytes.TrimSpace(said))), maxShownWhy), resp.Header.Get("Retry-After")}
 	}
 	return nil
+}
+
+// shown is where it posts to, without the path: of chat services that is the secret.
+func (w Webhook) shown() string {
+	u := url.URL{Scheme: w.URL.Scheme, Host: w.URL.Host}
+	if strings.Trim(w.URL.Path, "/") != "" {
+		return Clean(u.String(), 200) + "/…"
+	}
+	return Clean(u.String(), 200)
+}
+
+// hide takes the URL's secrets out of what a server says: some quote what they were asked for.
+func (w Webhook) hide(text string) string {
+	secrets := []string{w.URL.RequestURI(), w.URL.EscapedPath(), w.URL.Path, w.URL.RawQuery}
+	for _, values := range w.URL.Query() {
+		secrets = append(secrets, values...)
+	}
+	for _, s := range secrets {
+		if len(s) > 1 {
+			text = strings.ReplaceAll(text, s, "…")
+		}
+	}
+	return text
+}
+
+// pause waits; false: ctx or the watch ends.
+func pause(ctx context.Context, ending <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-ending:
+		return false
+	case <-t.C:
+		return true
+	}
 }

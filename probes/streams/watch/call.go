@@ -1,0 +1,112 @@
+package watch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Call is one run of a command, or one message to a webhook: all streams that
+// stopped together, are well again together, or were judged together.
+type Call struct {
+	ID     string // the only one of its kind, the same when it is sent again
+	At     time.Time
+	Alarms []Alarm // one at least, what was not told before first
+	Held   Held
+	// Ending is closed when the watch ends: then nothing is waited for any more. nil: never.
+	Ending <-chan struct{}
+}
+
+// Bounds of one call. A variable of a command's environment may have 128 KiB.
+const (
+	mostStreams   = 1000
+	mostNameBytes = 96 << 10
+	mostNamed     = 20 // streams by name where alarms that were held back are summed up
+)
+
+// Held sums up alarms that a limit kept from being told when they were raised.
+type Held struct {
+	Alarms  int
+	Streams []string // mostNamed at the most
+	More    bool     // there are more streams
+}
+
+func (h *Held) add(stream string) {
+	h.Alarms++
+	switch {
+	case slices.Contains(h.Streams, stream):
+	case len(h.Streams) < mostNamed:
+		h.Streams = append(h.Streams, stream)
+	default:
+		h.More = true
+	}
+}
+
+// String says how many there are, and of which streams.
+func (h Held) String() string {
+	names, n := strings.Join(h.Streams, ", "), counted(len(h.Streams), "stream")
+	if h.More {
+		names, n = names+" and others", "more than "+n
+	}
+	return fmt.Sprintf("%s of %s (%s)", counted(h.Alarms, "alarm"), n, names)
+}
+
+// did says what a call told, for a person.
+func (c Call) did() string {
+	a := c.Alarms[0]
+	text := c.who() + ": "
+	switch it := len(c.Alarms) == 1; {
+	case a.Event == AlarmWell && it:
+		text += "told that it is well again"
+	case a.Event == AlarmWell:
+		text += "told that they are well again"
+	case a.Event == AlarmGone && it:
+		text += "told that it is no longer watched"
+	case a.Event == AlarmGone:
+		text += "told that they are no longer watched"
+	case a.Event == AlarmVerdict:
+		text += "told the verdict"
+	default:
+		text += "called, " + a.condition()
+		if a.Over {
+			text += ", well again by now"
+		}
+	}
+	if c.Held.Alarms > 0 {
+		text += fmt.Sprintf("; %s had been held back", c.Held)
+	}
+	return text
+}
+
+// condition is how the stream of an alarm is: frozen for 3.2 s.
+func (a Alarm) condition() string {
+	word := map[string]string{AlarmFreeze: "frozen", AlarmDown: "down"}[a.Event]
+	return fmt.Sprintf("%s for %s", word, short(a.For))
+}
+
+// who names the streams of a call.
+func (c Call) who() string {
+	if n := len(c.Alarms) - 1; n > 0 {
+		return fmt.Sprintf("%s and %d more", c.Alarms[0].Stream, n)
+	}
+	return c.Alarms[0].Stream
+}
+
+// fits is how many of the alarms, from the first, one call may have.
+func fits(alarms []*alarmed) int {
+	bytes := 0
+	for i, e := range alarms {
+		if bytes += len(e.alarm.Stream) + 1; i > 0 && bytes > mostNameBytes || i == mostStreams {
+			return i
+		}
+	}
+	return len(alarms)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

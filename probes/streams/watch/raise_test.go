@@ -1,0 +1,202 @@
+package watch
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"snag/probes/probe"
+)
+
+// A stream that froze stands until frames come, also while it is cut off and asked
+// for again; those that are well are counted.
+func TestAlarmsStandUntilFramesCome(t *testing.T) {
+	var f fake
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor()})
+	w.Set("test", entries(t, "rtmp://a/1", "rtmp://a/2", "rtmp://a/3"))
+	var s *one
+	for _, o := range w.streams {
+		switch o.entry.Name {
+		case "1":
+			s = o
+		case "2": // it never gave a frame: it can't stop
+			continue
+		}
+		o.link = link{phase: reading, since: 1}
+		o.signs = signs{frames: true, live: true, changed: 2}
+	}
+	for _, c := range []struct {
+		what  string
+		do    func()
+		at    float64
+		event string
+	}{
+		{"well", func() {}, 4, ""},
+		{"frozen", func() { s.signs.frozen, s.signs.last = 5e9, 5e9 }, 7, AlarmFreeze},
+		{"cut off", func() { s.signs.frozen, s.link.phase = 0, away }, 8, AlarmFreeze},
+		{"asked for again", func() { s.link.phase = asking }, 9, AlarmFreeze},
+		{"let in again", func() { s.link.phase, s.signs.live = reading, false }, 9.5, AlarmFreeze},
+		{"frames come", func() { s.signs.live = true }, 9.8, AlarmWell},
+		{"well for long", func() {}, 10, ""},
+	} {
+		c.do()
+		all, others := w.alarming(int64(c.at * 1e9))
+		event := ""
+		if len(all) > 0 {
+			event = all[0].Event
+			if a := all[0]; a.Stream != "1" || a.Server != "a" || a.For != time.Duration((c.at-5)*1e9) || a.well != (c.event == AlarmWell) || a.Over != a.well {
+				t.Errorf("%s: %+v", c.what, a)
+			}
+		}
+		want := 1
+		if c.event == "" {
+			want = 2
+		}
+		if event != c.event || len(all) > 1 || others != want {
+			t.Errorf("%s: %q, %d others", c.what, event, others)
+		}
+	}
+}
+
+// Most freezes are over when the host's recording is judged: who was told of one is
+// told its verdict, and a command that waited for it is run.
+func TestVerdictAfterTheFreeze(t *testing.T) {
+	t.Parallel()
+	var f fake
+	var l told
+	var stops atomic.Int64
+	hook, command := &noted{}, &noted{}
+	w := New(Options{
+		Open: f.of, Anchor: probe.NewAnchor(), Tell: l.event, Note: l.note, Stopped: func() { stops.Add(1) },
+		Alarms: []*Alarms{NewAlarms("--webhook", hook, DefaultLimits, true, l.note), NewAlarms("--on-freeze", command, DefaultLimits, false, l.note)},
+	})
+	w.Set("args", entries(t, "rtmp://a/freezes/1", "rtmp://a/freezes/2", "rtmp://a/well"))
+	stop := running(w)
+	defer stop()
+	await(t, "all are well", func() bool {
+		return row(w, "freezes/1").State == OK && row(w, "freezes/2").State == OK && row(w, "well").State == OK
+	})
+	calls := func(n *noted) string {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return strings.ReplaceAll(strings.Join(n.called, ","), "2+freezes/1", "1+freezes/2") // whichever was first
+	}
+	f.freeze.Store(true)
+	await(t, "the freeze is told", func() bool { return calls(hook) == "freeze freezes/1+freezes/2" })
+	f.freeze.Store(false)
+	await(t, "its end is told", func() bool { return calls(hook) == "freeze freezes/1+freezes/2,well freezes/1+freezes/2" })
+	if got := calls(command); got != "" || stops.Load() != 2 {
+		t.Errorf("the command was run for %q and did not wait; %d stops", got, stops.Load())
+	}
+	judge := func() {
+		w.Judge(func(stream, _ string) (Judged, bool) {
+			return Judged{Culprit: "encoder-stall", Confidence: 0.9, Text: "ffmpeg stalls", Recording: "/x"}, strings.HasPrefix(stream, "freezes")
+		})
+	}
+	judge()
+	await(t, "the webhook has the verdict, the command is run", func() bool {
+		return calls(hook) == "freeze freezes/1+freezes/2,well freezes/1+freezes/2,verdict freezes/1+freezes/2" && calls(command) == "freeze freezes/1+freezes/2"
+	})
+	judge() // of the next minute: it was told
+	time.Sleep(3 * tick)
+	if got := calls(hook); strings.Count(got, "verdict") != 1 {
+		t.Errorf("the webhook was called for %s", got)
+	}
+	a := command.calls[0].Alarms[0]
+	if !a.Over || a.For < time.Second || a.For > 10*time.Second || a.Judged == nil || a.Verdict != "ffmpeg stalls" {
+		t.Errorf("the command was told %+v", a)
+	}
+	if v := hook.calls[2].Alarms[1]; !v.Over || v.For < time.Second || v.Judged == nil || v.Onset.IsZero() || v.URL == "" || v.Onset != hook.calls[0].Alarms[1].Onset {
+		t.Errorf("the webhook was told %+v", v)
+	}
+}
+
+// slow is an action that does not end before it may.
+type slow struct {
+	noted
+	may chan struct{}
+}
+
+func (s *slow) Do(ctx context.Context, c Call) error {
+	err := s.noted.Do(ctx, c)
+	<-s.may
+	return err
+}
+
+// When the watch ends, what waited is told, and what is not is said.
+func TestAlarmsEnd(t *testing.T) {
+	l := DefaultLimits
+	l.PerMinute = 1
+	const lost = "--x: 2 alarms of 2 streams (two, three) were held back, and the watch ended before the next call"
+	for ends, want := range map[bool]string{true: "freeze one,freeze two+three,well one", false: "freeze one"} {
+		action := &slow{may: make(chan struct{})}
+		var said []string
+		a := NewAlarms("--x", action, l, ends, func(s string) { said = append(said, s) })
+		one, two, three := frozen, frozen, frozen
+		one.Stream, two.Stream, three.Stream = "one", "two", "three"
+		two.Onset, three.Onset = epoch.Add(time.Second), epoch.Add(2*time.Second)
+		tick := func(at time.Duration, alarms ...raised) {
+			a.Tick(context.Background(), alarms, 1, epoch.Add(at))
+		}
+		tick(0, raised{Alarm: one})
+		tick(2*time.Second, raised{Alarm: one})
+		well := one
+		well.Event, well.Over = AlarmWell, true
+		tick(3*time.Second, raised{well, true}, raised{Alarm: two})
+		tick(5*time.Second, raised{Alarm: two}, raised{Alarm: three}) // two is over the limit, three waits for others
+		close(action.may)
+		a.End(context.Background(), epoch.Add(5500*time.Millisecond))
+		a.End(context.Background(), epoch.Add(6*time.Second)) // once is enough
+		a.Tick(context.Background(), []raised{{Alarm: one}}, 0, epoch.Add(time.Hour))
+		if got := inOneOrder(action.called); got != want {
+			t.Errorf("ends %v: called for %s", ends, got)
+		}
+		if text := strings.Join(said, "\n"); strings.Contains(text, lost) == ends {
+			t.Errorf("ends %v: it said\n%s", ends, text)
+		}
+	}
+}
+
+// An end that waits for others is told, too.
+func TestAlarmsEndTellsEnds(t *testing.T) {
+	action := &noted{}
+	a := NewAlarms("--x", action, DefaultLimits, true, func(string) {})
+	one, two := frozen, frozen
+	one.Stream, two.Stream = "one", "two"
+	tickWith(a, epoch, 0, one, two)
+	one.Event, one.Over = AlarmWell, true
+	tickWith(a, epoch.Add(5*time.Second), 0, one, two)
+	if got := strings.Join(action.called, ","); got != "freeze one+two" {
+		t.Errorf("called for %s", got)
+	}
+	a.End(context.Background(), epoch.Add(5*time.Second))
+	if got := strings.Join(action.called, ","); got != "freeze one+two,well one" {
+		t.Errorf("called for %s", got)
+	}
+}
+
+// inOneOrder sorts what was begun at the same time.
+func inOneOrder(called []string) string {
+	if len(called) == 3 && strings.HasPrefix(called[1], "well") {
+		called[1], called[2] = called[2], called[1]
+	}
+	return strings.Join(called, ",")
+}
+
+// A command that outlives its freeze is not run beside itself.
+func TestCommandIsNotRunBesideItself(t *testing.T) {
+	out := t.TempDir() + "/out"
+	c := Command{Argv: []string{"sh", "-c", "echo begun >> " + out + "; sleep 0.5"}, Timeout: 10 * time.Second}
+	a := NewAlarms("--on-freeze", c, Limits{Most: time.Minute, PerMinute: 100, Tries: 100, Within: time.Hour, AllTries: 100, Heals: time.Minute}, false, func(string) {})
+	for i := range 10 {
+		a.Tick(context.Background(), []raised{{Alarm: frozen}}, 0, epoch.Add(time.Duration(i)*time.Second))
+	}
+	a.done.Wait()
+	b, err := os.ReadFile(out)
+	if err != nil || strings.Count(string(b), "begun") != 1 {
+		t.Errorf("%v: %s", err, b)
+	}
+}
