@@ -66,6 +66,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	})
 	var out []suspect.Finding
 	strays, strayPorts, netns := 0.0, 0, uint64(0)
+	var many []*portsOf
 	few := map[measure.DropKey]*portsOf{}
 	var hosts []measure.DropKey
 	for _, k := range order {
@@ -76,7 +77,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		// (a path MTU that is not learnt) has a suspect of its own.
 		steady := all.Sum() >= steadyPackets && seconds(all) >= steadySeconds && k.Dst != "" && !strings.HasPrefix(k.Proto, "icmp")
 		if enough(all.Sum(), held) || steady || len(resetBehind(r, rows)) > 0 {
-			out = append(out, netfilterFinding(s, r, &portsOf{key: k, ports: []string{k.Dst}, rows: rows, held: []*scene.Socket{held}}))
+			many = joined(r, many, &portsOf{key: k, ports: []string{k.Dst}, rows: rows, held: []*scene.Socket{held}})
 			continue
 		}
 		if host := (measure.DropKey{Netns: k.Netns, Proto: k.Proto, Dst: recording.Host(k.Dst)}); held != nil {
@@ -87,6 +88,9 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 			few[host].add(k.Dst, rows, held)
 		}
 		strays, strayPorts, netns = strays+all.Sum(), strayPorts+1, k.Netns
+	}
+	for _, p := range many {
+		out = append(out, netfilterFinding(s, r, p))
 	}
 	for _, host := range hosts { // a few to each of many ports that are wanted
 		if p := few[host]; len(p.ports) > 1 && measure.DropSteps(p.rows).Sum() >= wantedPackets {
@@ -99,27 +103,6 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 			Text: fmt.Sprintf("a firewall dropped %s to %s, none at a steady rate or wanted by a socket here: its work", units.Plural(int(strays), "packet"), units.Plural(strayPorts, "port"))}}})
 	}
 	return out
-}
-
-// portsOf are the ports of one address to which packets were dropped that are wanted: those of
-// data connections, each of which is used once.
-type portsOf struct {
-	key   measure.DropKey // of the first
-	ports []string
-	rows  []recording.Drop
-	held  []*scene.Socket // that want them; of one port nil where nobody does
-}
-
-func (p *portsOf) add(port string, rows []recording.Drop, held *scene.Socket) {
-	p.ports, p.rows, p.held = append(p.ports, port), append(p.rows, rows...), append(p.held, held)
-}
-
-// words name the port, or say how many there are.
-func (p *portsOf) words() string {
-	if len(p.ports) == 1 {
-		return p.key.Dst
-	}
-	return fmt.Sprintf("%d ports of %s", len(p.ports), recording.Host(p.key.Dst))
 }
 
 // seconds in which a count grew.

@@ -14,6 +14,7 @@ type alarmState struct {
 	onset  int64   // monotonic ns
 	since  int64   // when it was told to the alarms
 	judged *Judged // by the host's recording, since then
+	gone   int64   // since when it was away, of an end that the host's recording is to tell of; an alarm or not
 }
 
 // raised is an alarm, or its end.
@@ -25,6 +26,10 @@ type raised struct {
 // downAfter is how long a stream may be away before that is an alarm, where its
 // threshold is less: an encoder that reconnects is back by then.
 const downAfter = 5 * time.Second
+
+// missedAfter is how long a stream may be away before the host's recording is asked who ended it:
+// what a viewer bears.
+const missedAfter = time.Second
 
 // alarming finds what is wrong at now, with what the other streams tell of it, and
 // counts those that are well.
@@ -41,17 +46,23 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 			if s.signs.frames {
 				others++
 			}
+			if state == Down && now-since >= int64(missedAfter) && s.alarm.gone != since {
+				s.alarm.gone = since
+				w.stopped()
+			}
 		case event == "" && well:
-			s.alarm = alarmState{}
+			s.alarm = alarmState{gone: was.gone}
 			a := w.alarm(s, now, "")
 			a.Event, a.Onset, a.Over = AlarmWell, w.time(was.onset).Wall(), true
 			a.For = time.Duration(now - was.onset)
 			out = append(out, raised{Alarm: a, well: true})
 		default: // also while it is asked for again: no frame has come
 			if !was.bad {
-				s.alarm = alarmState{bad: true, onset: since, since: now}
-				if w.o.Stopped != nil {
-					w.o.Stopped()
+				s.alarm = alarmState{bad: true, onset: since, since: now, gone: was.gone}
+				if was.gone != since {
+					w.stopped()
+				} else if j := s.judged; j != nil && j.Onset >= w.time(since) {
+					s.alarm.judged = j // before it was an alarm
 				}
 			}
 			s.alarm.event = cmp.Or(event, was.event)
@@ -62,6 +73,12 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 		}
 	}
 	return out, others
+}
+
+func (w *Watcher) stopped() {
+	if w.o.Stopped != nil {
+		w.o.Stopped()
+	}
 }
 
 // standing is the alarm of a stream that has no frames.

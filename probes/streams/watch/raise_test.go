@@ -61,6 +61,43 @@ func TestAlarmsStandUntilFramesCome(t *testing.T) {
 	}
 }
 
+// Who ended a stream is asked of the host's recording also where it is back before that is an
+// alarm, once for each end; what was told before the alarm goes with it.
+func TestShortEndsAreJudged(t *testing.T) {
+	var f fake
+	stops := 0
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor(), Stopped: func() { stops++ }})
+	w.Set("test", entries(t, "rtmp://a/1"))
+	var s *one
+	for _, s = range w.streams {
+		s.link, s.signs = link{phase: reading, since: 1}, signs{frames: true, live: true, changed: 2, last: 5e9}
+	}
+	for _, c := range []struct {
+		what   string
+		do     func()
+		at     float64
+		stops  int
+		alarms int
+	}{
+		{"just cut off", func() { s.link.phase, s.signs.live = away, false }, 5.5, 0, 0},
+		{"for a second", func() {}, 6.1, 1, 0},
+		{"it is told once", func() {}, 7, 1, 0},
+		{"back", func() { s.link.phase, s.signs.live, s.signs.last = reading, true, 8e9 }, 8, 1, 0},
+		{"cut off again", func() { s.link.phase, s.signs.live, s.signs.last = away, false, 20e9 }, 21.5, 2, 0},
+		{"judged", func() { s.judged = &Judged{Culprit: "service-killed", Text: "x", Onset: w.time(20.1e9)} }, 23, 2, 0},
+		{"down", func() {}, 26, 2, 1},
+	} {
+		c.do()
+		all, _ := w.alarming(int64(c.at * 1e9))
+		if stops != c.stops || len(all) != c.alarms {
+			t.Errorf("%s: %d stops, want %d; alarms %+v", c.what, stops, c.stops, all)
+		}
+		if len(all) > 0 && (all[0].Judged == nil || all[0].Awaited) {
+			t.Errorf("%s: not told who it was: %+v", c.what, all[0])
+		}
+	}
+}
+
 // Most freezes are over when the host's recording is judged: who was told of one is
 // told its verdict, and a command that waited for it is run.
 func TestVerdictAfterTheFreeze(t *testing.T) {
