@@ -22,6 +22,8 @@ func stateWord(s watch.State) string {
 		return "DOWN"
 	case watch.NoAnswer:
 		return "no answer"
+	case watch.NoAudio:
+		return "no audio"
 	case watch.Connecting:
 		return "asking"
 	}

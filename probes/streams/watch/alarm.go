@@ -26,7 +26,9 @@ type Alarm struct {
 const (
 	AlarmFreeze = "freeze" // no frame for the threshold, the connection stands
 	AlarmDown   = "down"   // it gave frames, ended, and has not come back for the threshold
-	AlarmWell   = "well"   // frames come again, after an alarm
+	// AlarmNoAudio: no audio comes for five seconds, and the picture does.
+	AlarmNoAudio = "no-audio"
+	AlarmWell    = "well" // frames come again, after an alarm
 	// AlarmGone: after an alarm, it is no longer watched.
 	AlarmGone = "gone"
 	// AlarmVerdict: after an alarm, the host's recording was judged.

@@ -81,7 +81,7 @@ func (c Call) did() string {
 
 // condition is how the stream of an alarm is: frozen for 3.2 s.
 func (a Alarm) condition() string {
-	word := map[string]string{AlarmFreeze: "frozen", AlarmDown: "down"}[a.Event]
+	word := map[string]string{AlarmFreeze: "frozen", AlarmDown: "down", AlarmNoAudio: "without audio"}[a.Event]
 	return fmt.Sprintf("%s for %s", word, short(a.For))
 }
 

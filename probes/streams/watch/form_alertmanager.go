@@ -32,7 +32,7 @@ func alertmanagerForm(c Call) ([]byte, error) {
 
 func alertOf(a Alarm, now time.Time) alert {
 	t := alert{
-		Labels:      withValues("alertname", "SnagStreamStopped", "stream", a.Stream, "layer", a.Layer, "side", a.side(), "server", a.Server),
+		Labels:      withValues("alertname", "SnagStreamFault", "stream", a.Stream, "layer", a.Layer, "side", a.side(), "server", a.Server),
 		Annotations: withValues("summary", a.sentence(), "description", a.Verdict, "url", a.URL),
 		StartsAt:    rfc3339(a.Onset), EndsAt: rfc3339(now.Add(standsFor)),
 	}

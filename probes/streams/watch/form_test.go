@@ -72,7 +72,7 @@ func TestAlertmanagerForm(t *testing.T) {
 			}
 		}
 		labels, annotations := texts(t, fields["labels"]), texts(t, fields["annotations"])
-		if labels["alertname"] != "SnagStreamStopped" || labels["stream"] != c.Alarms[i].Stream || annotations["summary"] == "" || annotations["url"] != frozen.URL {
+		if labels["alertname"] != "SnagStreamFault" || labels["stream"] != c.Alarms[i].Stream || annotations["summary"] == "" || annotations["url"] != frozen.URL {
 			t.Errorf("%v %v", labels, annotations)
 		}
 		start, err := time.Parse(time.RFC3339, fields["startsAt"].(string))

@@ -37,7 +37,7 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 	var all []trouble // made when the first needs it
 	for _, s := range w.streams {
 		state, since := stateOf(s.link0(), s.signs, now)
-		w.sick = w.sick || state == Frozen || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
+		w.sick = w.sick || state == Frozen || state == NoAudio || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
 		event := alarmOf(state, s.signs, now-since, s.threshold())
 		was := s.alarm
 		well := state >= Late && state != Connecting && state != Waiting && state != Over
@@ -85,7 +85,7 @@ func (w *Watcher) stopped() {
 func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
 	t := trouble{server: serverOf(s.entry.URL), onset: w.time(s.alarm.onset), bad: true}
 	verdict := w.layersSay(s.entry, s.alarm.onset)
-	if verdict == "" {
+	if verdict == "" && s.alarm.event != AlarmNoAudio { // the others' pictures tell nothing of its sound
 		verdict = triage(t, all)
 	}
 	a := w.alarm(s, now, verdict)
@@ -98,6 +98,8 @@ func alarmOf(state State, s signs, since int64, threshold time.Duration) string 
 	switch {
 	case state == Frozen:
 		return AlarmFreeze
+	case state == NoAudio:
+		return AlarmNoAudio
 	case state == Down && time.Duration(since) >= max(threshold, downAfter):
 		return AlarmDown
 	}

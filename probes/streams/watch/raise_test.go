@@ -98,6 +98,49 @@ func TestShortEndsAreJudged(t *testing.T) {
 	}
 }
 
+// A stream without its audio is an alarm, of which the other streams' pictures tell nothing; a freeze
+// meanwhile is told as one.
+func TestNoAudioIsAnAlarm(t *testing.T) {
+	var f fake
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor()})
+	w.Set("test", entries(t, "rtmp://a/1", "rtmp://a/2"))
+	var s *one
+	for _, o := range w.streams {
+		o.link, o.signs = link{phase: reading, since: 1}, signs{frames: true, live: true, changed: 2}
+		if o.entry.Name == "1" {
+			s = o
+		}
+	}
+	for _, c := range []struct {
+		what, event string
+		do          func()
+		at          float64
+	}{
+		{"well", "", func() {}, 4},
+		{"no audio", AlarmNoAudio, func() { s.signs.silent = 5e9 }, 10},
+		{"frozen", AlarmFreeze, func() { s.signs.frozen = 11e9 }, 12},
+		{"frames, and no audio", AlarmNoAudio, func() { s.signs.frozen = 0 }, 13},
+		{"audio", AlarmWell, func() { s.signs.silent = 0 }, 14},
+		{"well for long", "", func() {}, 15},
+	} {
+		c.do()
+		all, _ := w.alarming(int64(c.at * 1e9))
+		event := ""
+		if len(all) == 1 {
+			event = all[0].Event
+		}
+		if event != c.event || len(all) > 1 {
+			t.Errorf("%s: %+v", c.what, all)
+		}
+		if event == AlarmNoAudio && (all[0].Verdict != "" || all[0].condition() != "without audio for "+short(all[0].For)) {
+			t.Errorf("%s: %+v", c.what, all[0])
+		}
+	}
+	if !w.sick {
+		t.Error("the watch does not end as one of a stream that was not well")
+	}
+}
+
 // Most freezes are over when the host's recording is judged: who was told of one is
 // told its verdict, and a command that waited for it is run.
 func TestVerdictAfterTheFreeze(t *testing.T) {

@@ -15,6 +15,7 @@ const (
 	Down                    // it gave frames, its connection ended, and it is not back
 	Refused                 // the server is there and does not give it
 	NoAnswer                // it can't be read: no connection, another protocol
+	NoAudio                 // its audio stays away, and the picture comes
 	Late                    // frames come later and later
 	Slow                    // its clock moves slower than the wall's
 	Skipping                // frames are missing by their timestamps
@@ -26,7 +27,7 @@ const (
 	States // how many there are
 )
 
-var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
+var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
 
 func (s State) String() string { return stateNames[min(s, OK)] }
 
@@ -74,6 +75,7 @@ type signs struct {
 	frames   bool  // one came, ever
 	last     int64 // monotonic ns of the last one; 0: none
 	frozen   int64 // since when; 0: not
+	silent   int64 // since when no audio comes; 0: it does, or there never was any
 	late     int64
 	slow     int64
 	skipped  int64 // when it last did; 0: never
@@ -106,6 +108,8 @@ func stateOf(l link, s signs, now int64) (State, int64) {
 		return Frozen, s.frozen
 	case !s.live:
 		return Waiting, l.since
+	case s.silent != 0:
+		return NoAudio, s.silent
 	case s.late != 0:
 		return Late, s.late
 	case s.slow != 0:
@@ -126,7 +130,15 @@ func (s *signs) note(e figures.Event, now int64) {
 	}
 	switch e.Kind {
 	case recording.EventStreamFirstFrame:
-		s.frames, s.changed = true, now
+		s.frames, s.changed, s.silent = true, now, 0
+	case recording.EventStreamChanged:
+		if e.What != "audio" {
+			return
+		}
+		if s.silent = 0; e.To == "none" {
+			s.silent = standing
+			return
+		}
 	case recording.EventStreamFreeze:
 		s.frozen, s.notBegun, s.reason = standing, e.Before, e.Why
 	case recording.EventStreamLate:

@@ -33,6 +33,8 @@ func TestStateOf(t *testing.T) {
 		"well":                       {here, signs{frames: true, live: true, changed: 11e9}, OK, 11e9},
 		"frozen":                     {here, signs{frames: true, live: true, frozen: 97e9, late: 1, slow: 1}, Frozen, 97e9},
 		"late":                       {here, signs{frames: true, live: true, late: 80e9, slow: 70e9}, Late, 80e9},
+		"without audio":              {here, signs{frames: true, live: true, silent: 90e9, late: 80e9}, NoAudio, 90e9},
+		"frozen, without audio":      {here, signs{frames: true, live: true, silent: 90e9, frozen: 97e9}, Frozen, 97e9},
 		"slow":                       {here, signs{frames: true, live: true, slow: 70e9, skipped: 99e9}, Slow, 70e9},
 		"skipped just now":           {here, signs{frames: true, live: true, skipped: 95e9, lost: 99e9}, Skipping, 95e9},
 		"skipped long ago":           {here, signs{frames: true, live: true, skipped: 50e9, changed: 50e9}, OK, 50e9},
@@ -46,6 +48,33 @@ func TestStateOf(t *testing.T) {
 	} {
 		if state, since := stateOf(c.link, c.signs, now); state != c.state || since != c.since {
 			t.Errorf("%s: %s since %d", name, state, since)
+		}
+	}
+}
+
+// Audio that goes away is a state until it is back, or the stream begins anew; what snag itself
+// missed is none.
+func TestSignsOfAudio(t *testing.T) {
+	away := figures.Event{Kind: recording.EventStreamChanged, What: "audio", From: "aac", To: "none", Start: 5}
+	back := figures.Event{Kind: recording.EventStreamChanged, What: "audio", From: "none", To: "aac", Start: 9}
+	doubted := away
+	doubted.Doubt = true
+	for name, c := range map[string]struct {
+		events []figures.Event
+		silent int64
+	}{
+		"away":           {[]figures.Event{away}, 5},
+		"back":           {[]figures.Event{away, back}, 0},
+		"begun anew":     {[]figures.Event{away, {Kind: recording.EventStreamFirstFrame, Start: 8}}, 0},
+		"snag's doing":   {[]figures.Event{doubted}, 0},
+		"another change": {[]figures.Event{away, {Kind: recording.EventStreamChanged, What: "resolution", To: "none", Start: 8}}, 5},
+	} {
+		var s signs
+		for _, e := range c.events {
+			s.note(e, e.Start+1)
+		}
+		if s.silent != c.silent {
+			t.Errorf("%s: silent since %d, want %d", name, s.silent, c.silent)
 		}
 	}
 }
