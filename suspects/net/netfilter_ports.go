@@ -49,4 +49,3 @@ func (p *portsOf) words() string {
 	}
 	return fmt.Sprintf("%d ports of %s", len(p.ports), recording.Host(p.key.Dst))
 }
-
