@@ -14,7 +14,7 @@ import (
 // What a viewer sees of a stream that comes in time and is less than it was.
 const (
 	lessLeast    = 5 * time.Second // it lasts, and before it as long
-	burstTime    = 3 * time.Second // servers send what they hold when a viewer comes
+	burstTime    = 2 * time.Second // servers send what they hold when a viewer comes
 	fellRate     = 0.6             // frames a second, of those before: 25 of 50, 15 of 30
 	fellBytes    = 1.0 / 8         // bytes a second, of those before
 	thinLeast    = 6_000           // B/s before: of less nothing can be told

@@ -42,6 +42,7 @@ import (
 	pmtublackhole "snag/lab/pmtu-blackhole"
 	poolexhausted "snag/lab/pool-exhausted"
 	processstopped "snag/lab/process-stopped"
+	publishersendsless "snag/lab/publisher-sends-less"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
 	receivertooslow "snag/lab/receiver-too-slow"
@@ -163,6 +164,7 @@ var Incidents = []lab.Incident{
 	serverstalljvm.Incident,
 	serverstalllayers.Incident,
 	readerstall.Incident,
+	publishersendsless.Incident,
 	processstopped.Incident,
 	observer.Incident,
 }

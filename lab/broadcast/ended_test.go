@@ -33,7 +33,7 @@ func TestWhoEndedAStream(t *testing.T) {
 	built.Program(t, "snag", snag)
 	for _, a := range []struct {
 		what, symptom, suspect string
-		black                  bool // some seconds after it began
+		publish                func(*Broadcast) *lab.Process
 		fault                  func(t *testing.T, s *lab.Stage, b *Broadcast, encoder *lab.Process)
 		says                   string
 		length                 string
@@ -54,13 +54,17 @@ func TestWhoEndedAStream(t *testing.T) {
 			fault: func(_ *testing.T, s *lab.Stage, b *Broadcast, _ *lab.Process) {
 				s.Command(b.Server, "nft", "add table ip cut; add chain ip cut in { type filter hook input priority 0; }; add rule ip cut in tcp dport 1935 ip saddr 10.88.1.2 reject with tcp reset")
 			}},
-		{what: "its picture turns black", symptom: "stream-bitrate-fell", suspect: "publisher-sends-less", says: "sends less", black: true, length: "20s"},
+		{what: "its picture turns black", symptom: "stream-bitrate-fell", suspect: "publisher-sends-less", says: "sends less", length: "16s",
+			publish: func(b *Broadcast) *lab.Process { return b.Film(TurnsBlack) }},
 	} {
 		t.Run(a.what, func(t *testing.T) {
 			a.length = cmp.Or(a.length, "12s")
+			if a.publish == nil {
+				a.publish = func(b *Broadcast) *lab.Process { return b.Encode(FileClock, "", lab.MayEnd()) }
+			}
 			s := labtest.Stage(t)
 			b := New(s)
-			encoder := b.publish(a.black)
+			encoder := a.publish(b)
 			if err := s.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -79,16 +83,4 @@ func TestWhoEndedAStream(t *testing.T) {
 			}
 		})
 	}
-}
-
-// publish starts the publisher; of one whose picture turns black, that comes 14 s later.
-func (b *Broadcast) publish(black bool) *lab.Process {
-	if !black {
-		return b.Encode(FileClock, "", lab.MayEnd())
-	}
-	p := b.Stage.Run(b.Encoder, "encoder", []string{"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-progress", "pipe:1", "-re", "-f", "lavfi",
-		"-i", "testsrc2=size=320x180:rate=25", "-vf", "drawbox=color=black:t=fill:enable='gte(t,14)'", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1",
-		"-g", "50", "-b:v", "600k", "-pix_fmt", "yuv420p", "-t", fmt.Sprint(int(lab.MaxLife.Seconds())), "-f", "flv", origin.URL(Ingest, origin.Stream)})
-	b.Stage.AwaitOutput(p, "frames are sent", origin.Moving)
-	return p
 }
