@@ -83,8 +83,8 @@ func TestTurnsInSlicesAreWholeOnes(t *testing.T) {
 	}
 	var n, parts uint64
 	for _, row := range seen.Turns {
-		if !strings.HasSuffix(row.Local, ":7302") && !strings.HasSuffix(row.Remote, ":7302") {
-			continue
+		if row.Netns != b.id || !strings.HasSuffix(row.Local, ":7302") && !strings.HasSuffix(row.Remote, ":7302") {
+			continue // that of a test beside this one has the same port in a namespace of its own
 		}
 		n += row.N
 		if row.Measured > 0 {
