@@ -175,9 +175,9 @@ func (st *Stream) less(s *Scene, r *recording.Recording, felt []Symptom) (out []
 		}
 		sum := intervals.Seconds(spans, s.Window.End)
 		text := map[string]string{
-			StreamAudioLost: "no audio came for " + units.Lasting(sum) + ", while the picture went on",
-			StreamRateFell:  fmt.Sprintf("%.0f frames came a second for %s, and %.0f before", all[0].Now, units.Lasting(sum), all[0].Before),
-			StreamThin:      fmt.Sprintf("as many frames came, of %s a second instead of %s, for %s: a picture that is black or stands, or is coded far worse", units.Bytes(all[0].Now), units.Bytes(all[0].Before), units.Lasting(sum)),
+			StreamAudioLost: "no audio for " + units.Lasting(sum) + " while the video continued",
+			StreamRateFell:  fmt.Sprintf("the frame rate fell from %.0f to %.0f frames per second, for %s", all[0].Before, all[0].Now, units.Lasting(sum)),
+			StreamThin:      fmt.Sprintf("the frame rate is the same, but the bit rate fell from %s/s to %s/s for %s: the picture is black, frozen or coded far worse", units.Bytes(all[0].Before), units.Bytes(all[0].Now), units.Lasting(sum)),
 		}[name]
 		out = append(out, Symptom{Name: name, Active: spans, Amount: sum, Unit: "s", Share: min(1, sum/max(s.Window.Length(s.Window.End).Seconds(), 1e-9)), Text: text})
 	}

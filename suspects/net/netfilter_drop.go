@@ -28,7 +28,7 @@ var netfilterDrop = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: NETFILTER_DROP drops of a port or flow that a socket on this host holds; of several ports of an address together",
-		"decisive: one packet of an open connection, which was reset then though its peer sent no reset: the rule rejects",
+		"decisive: one packet of an established connection that was then reset, though its peer sent no reset: the rule rejects",
 		"strong: NETFILTER_DROP at a steady rate to one port; segments of the same flow sent again",
 		"strong: the counter of one rule that drops grew by as much: that rule",
 	},

@@ -42,5 +42,5 @@ func rejected(resets []recording.Reset) []suspect.Evidence {
 		return nil
 	}
 	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: float64(n), Unit: "resets", Source: source.Tracepoint("tcp:tcp_receive_reset", source.Resets), Origin: "resets",
-		Text: fmt.Sprintf("a packet of an open connection was dropped, and a reset came back: the rule rejects (the last: %s %s → %s)", resets[len(resets)-1].Comm, resets[len(resets)-1].Local, resets[len(resets)-1].Remote)}}
+		Text: fmt.Sprintf("a packet of an established connection was dropped, and the connection was reset, though its peer sent no reset: the rule rejects (last: %s %s → %s)", resets[len(resets)-1].Comm, resets[len(resets)-1].Local, resets[len(resets)-1].Remote)}}
 }

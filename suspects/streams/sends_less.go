@@ -15,27 +15,27 @@ import (
 
 var publisherSendsLess = &suspect.Suspect{
 	Name:  "publisher-sends-less",
-	Title: "the publisher sends less of the stream than it did",
-	About: "Frames go on to come in time, but without their sound, at a part of their rate, or of so few bytes that the picture is black, stands or is coded far worse. An input of the encoder is gone (a camera, a microphone, a capture card), or somebody changed its settings. " +
-		"A server that leaves something out looks the same to a viewer; what came to the server tells.",
+	Title: "the publisher sends less of the stream than before",
+	About: "Frames still arrive in time, but without audio, at a lower frame rate, or with so few bytes that the picture is black, frozen or coded far worse. An input of the encoder is gone (a camera, a microphone, a capture card), or its settings were changed. " +
+		"A server that drops a part of the stream looks the same to a viewer. The bytes that the server receives tell the two apart.",
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "what came of the stream, second by second"},
 		{Measure: "sockets.diag", Must: true, Why: "what came to the server, and what it passed on"},
 		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
 	},
 	For: []string{
-		"decisive: of the bytes that came to the server it passed on no smaller part than before (99 % and 99 %): what is missing did not come",
-		"decisive: whoever makes the stream sends it to the viewer itself, and nothing comes to it",
+		"decisive: the server passed on the same share of what it received as before (99 % and 99 %): what is missing was not sent",
+		"decisive: the process that sends to the viewer is the source: it receives the stream from no other process",
 	},
 	Against: []string{
-		"decisive: the server passed on far less of what came to it: it leaves it out",
-		"trap: an encoder that lowers its bit rate on purpose, as its uplink takes no more: see uplink-throttled",
-		"trap: a quiet scene (a slide, a test card) needs few bytes: under an eighth of what it was is told, and what the picture shows nobody decodes",
+		"decisive: the server passed on a much smaller share of what it received: it drops a part",
+		"trap: an encoder that lowers its bit rate on purpose because its uplink is slow: see uplink-throttled",
+		"trap: a quiet scene (a slide, a test card) needs few bytes. Only a fall to an eighth is reported, and the picture is not decoded",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.StreamAudioLost, Lag: 5 * time.Second}, {To: scene.StreamRateFell, Lag: 5 * time.Second}, {To: scene.StreamThin, Lag: 5 * time.Second}},
 	Remedy: suspect.Remedy{
-		Permanently: "The encoder's inputs (camera, microphone, capture card, source file) and its settings: see in its log what changed at that time.",
-		Program:     "Tell that an input is gone, and do not send a black or standing picture in its place.",
+		Permanently: "Check the encoder's inputs (camera, microphone, capture card, source file) and settings. Its log shows what changed at that time.",
+		Program:     "Report a lost input as an error instead of sending a black or frozen picture.",
 	},
 	Verified: "frames, sound and bytes are as before",
 	Next:     "ffplay URL on the server's host, and the encoder's own log",
@@ -74,7 +74,7 @@ func sendsLess(s *scene.Scene, st *scene.Stream, sym scene.Symptom) suspect.Find
 		return f
 	}
 	if len(st.Way) == 0 || st.Way[0].From == nil || st.Row.Protocol == "hls" || st.Way[0].Datagrams {
-		return unknown("who sends it, and what comes to the server, was not seen: a server that leaves something out looks the same")
+		return unknown("the publisher and the bytes that the server receives were not seen: a server that drops a part looks the same")
 	}
 	last := st.Way[len(st.Way)-1]
 	switch {
@@ -96,31 +96,31 @@ func sendsLess(s *scene.Scene, st *scene.Stream, sym scene.Symptom) suspect.Find
 			return unknown(st.Ends)
 		}
 		f.Subject = server.Subject
-		f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: sym.Amount, Unit: "s", Source: source.SS("-tnpi", source.BytesReceived), Origin: "the server's sockets", Text: "it sends the stream itself, and gets it from nobody: " + sym.Text}}
+		f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: sym.Amount, Unit: "s", Source: source.SS("-tnpi", source.BytesReceived), Origin: "the server's sockets", Text: "it is the source of the stream and receives it from no other process: " + sym.Text}}
 		return f
 	}
 	if last.To == nil {
-		return unknown("what comes to the server was not seen")
+		return unknown("the bytes that the server receives were not seen")
 	}
 	before := []recording.Interval{{Start: max(server.First().T, last.To.First().T), End: sym.Active[0].Start}}
 	was, ok1 := passed(server, last.To, before, s.Window.End)
 	now, ok2 := passed(server, last.To, sym.Active, s.Window.End)
 	if !ok1 || !ok2 {
-		return unknown("what came to the server was not seen often enough, before and then")
+		return unknown("the server's sockets were not sampled often enough before and after the change")
 	}
 	who := last.To.First().Remote
 	if last.From != nil && last.From.Owner() != nil {
 		who = last.From.Owner().Subject.Name
 	}
-	text := fmt.Sprintf("of what %s sends, %s/s before and %s/s then, it was passed on %.0f %% before and %.0f %% then", who, units.Bytes(was.came), units.Bytes(now.came), 100*was.share, 100*now.share)
+	text := fmt.Sprintf("%s sent %s/s before and %s/s now; the server passed on %.0f %% before and %.0f %% now", who, units.Bytes(was.came), units.Bytes(now.came), 100*was.share, 100*now.share)
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: now.share, Unit: "share", Source: source.SS("-tnpi", source.BytesReceived, source.BytesAcked), Origin: "the server's sockets", Text: text}
 	switch {
 	case now.share >= (1-passedAlike)*was.share: // more, where frames are small: each has a header
 		f.Text = who + " sends less: " + sym.Text
 	case now.share <= passedLess*was.share:
-		e.Side, e.Text = suspect.Against, text+": the server leaves it out"
+		e.Side, e.Text = suspect.Against, text+": the server drops a part"
 	default:
-		return unknown(text + ": either may be")
+		return unknown(text + ": it can be either")
 	}
 	f.Evidence = []suspect.Evidence{e}
 	f.Next = "ffplay " + st.Row.URL + ", and the log of " + who

@@ -114,7 +114,7 @@ func TestCommandGetsTheVerdict(t *testing.T) {
 }
 
 // With a verdict on its way a command waits for it, and no longer than that; a
-// webhook is told at once, and told the verdict after.
+// webhook is told at once, and reported the verdict after.
 func TestAlarmsAwaitTheVerdict(t *testing.T) {
 	for _, well := range []bool{false, true} {
 		action := &noted{}
@@ -243,7 +243,7 @@ func TestAlarms(t *testing.T) {
 		t.Errorf("%v", action.called)
 	}
 	text := strings.Join(said, "\n")
-	for _, want := range []string{"called, frozen for 3.2 s", "no such unit", "2 actions in 30 s did not end its freezes: stopped for this stream", "told that it is well again"} {
+	for _, want := range []string{"called, frozen for 3.2 s", "no such unit", "2 actions in 30 s did not end its freezes: stopped for this stream", "reported as healthy again"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it did not say %q:\n%s", want, text)
 		}

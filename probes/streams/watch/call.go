@@ -58,23 +58,23 @@ func (c Call) did() string {
 	text := c.who() + ": "
 	switch it := len(c.Alarms) == 1; {
 	case a.Event == AlarmWell && it:
-		text += "told that it is well again"
+		text += "reported as healthy again"
 	case a.Event == AlarmWell:
-		text += "told that they are well again"
+		text += "reported as healthy again"
 	case a.Event == AlarmGone && it:
-		text += "told that it is no longer watched"
+		text += "reported as no longer watched"
 	case a.Event == AlarmGone:
-		text += "told that they are no longer watched"
+		text += "reported as no longer watched"
 	case a.Event == AlarmVerdict:
-		text += "told the verdict"
+		text += "reported the verdict"
 	default:
 		text += "called, " + a.condition()
 		if a.Over {
-			text += ", well again by now"
+			text += ", healthy again by now"
 		}
 	}
 	if c.Held.Alarms > 0 {
-		text += fmt.Sprintf("; %s had been held back", c.Held)
+		text += fmt.Sprintf("; %s had been postponed", c.Held)
 	}
 	return text
 }

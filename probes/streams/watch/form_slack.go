@@ -25,7 +25,7 @@ func slackForm(c Call) ([]byte, error) {
 		lines = append(lines, "and "+counted(n-mostLines, "stream")+" more")
 	}
 	if c.Held.Alarms > 0 {
-		lines = append(lines, c.Held.String()+" had been held back by a limit")
+		lines = append(lines, c.Held.String()+" had been postponed by a limit")
 	}
 	text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.Join(lines, "\n"))
 	return plainJSON(map[string]string{"text": text})
@@ -39,7 +39,7 @@ func (a Alarm) sentence() string {
 	}
 	switch a.Event {
 	case AlarmWell:
-		return name + " is well again, after " + short(a.For)
+		return name + " is healthy again, after " + short(a.For)
 	case AlarmGone:
 		return name + " is no longer watched; it had stopped, and how it is now is not known"
 	case AlarmVerdict:
@@ -49,7 +49,7 @@ func (a Alarm) sentence() string {
 		return name + " stopped " + short(a.For) + " ago"
 	}
 	if a.Over {
-		return name + " was " + a.condition() + " and is well again"
+		return name + " was " + a.condition() + " and is healthy again"
 	}
 	return name + " is " + a.condition()
 }

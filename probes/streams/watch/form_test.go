@@ -115,8 +115,8 @@ func TestSlackForm(t *testing.T) {
 	want := `3 streams:
 live/cam1 is frozen for 3.2 s. only this one
 live/&lt;b&gt;&amp;c is down for 6.0 s. it stalls
-live/cam3 (edge) was frozen for 3.2 s and is well again. only this one
-5 alarms of more than 2 streams (live/cam3, live/cam4 and others) had been held back by a limit`
+live/cam3 (edge) was frozen for 3.2 s and is healthy again. only this one
+5 alarms of more than 2 streams (live/cam3, live/cam4 and others) had been postponed by a limit`
 	if m := value.(map[string]any); m["text"] != want || len(m) != 1 {
 		t.Errorf("it is %v", m)
 	}

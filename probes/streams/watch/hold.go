@@ -57,7 +57,7 @@ func (h *holds) add(d Decision, stream string, later bool) {
 func (h *holds) notes(q *queue) []string {
 	slices.SortFunc(h.by, func(a, b held) int { return cmp.Compare(a.limit, b.limit) })
 	for _, x := range h.by {
-		h.lines = append(h.lines, fmt.Sprintf("%s: %s held back: %s; told %s", q.name, x.sum, x.limit, x.when(q.ends)))
+		h.lines = append(h.lines, fmt.Sprintf("%s: %s postponed: %s; sent %s", q.name, x.sum, x.limit, x.when(q.ends)))
 	}
 	return h.lines
 }
@@ -71,7 +71,7 @@ func (x held) when(ends bool) string {
 	case x.later:
 		return "with the next call"
 	case !ends:
-		return at + " if it stands then, else with the next call"
+		return at + " if it is still frozen then, else with the next call"
 	}
 	return at
 }
@@ -91,5 +91,5 @@ func (q *queue) untold() string {
 	if sum.Alarms == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s were held back, and the watch ended before the next call", q.name, sum)
+	return fmt.Sprintf("%s: %s were postponed, and the watch ended before the next call", q.name, sum)
 }

@@ -142,12 +142,12 @@ func TestQueue(t *testing.T) {
 		"who joins later is told together, a call each interval": {true,
 			run{spells: spells("a/1 0s 90s; a/2 5s 80s; a/3 12s 80s; a/5 31600ms 80s; a/6 63s 80s")}, 70 * time.Second, `
 1s freeze a/1
-6s --x: 1 alarm of 1 stream (a/2) held back: ` + joins + `; told at 03:00:31
-13s --x: 1 alarm of 1 stream (a/3) held back: ` + joins + `; told at 03:00:31
+6s --x: 1 alarm of 1 stream (a/2) postponed: ` + joins + `; sent at 03:00:31
+13s --x: 1 alarm of 1 stream (a/3) postponed: ` + joins + `; sent at 03:00:31
 31s freeze a/2+a/3+a/1 held 2 of a/2+a/3
-32.6s --x: 1 alarm of 1 stream (a/5) held back: ` + joins + `; told at 03:01:01
+32.6s --x: 1 alarm of 1 stream (a/5) postponed: ` + joins + `; sent at 03:01:01
 1m1s freeze a/5+a/2+a/3 held 1 of a/5
-1m4s --x: 1 alarm of 1 stream (a/6) held back: ` + joins + `; told at 03:01:31`},
+1m4s --x: 1 alarm of 1 stream (a/6) postponed: ` + joins + `; sent at 03:01:31`},
 		"another server's stream is another incident": {true,
 			run{spells: spells("a/1 0s 90s; b/1 5s 90s")}, 20 * time.Second, `
 1s freeze a/1
@@ -158,20 +158,20 @@ func TestQueue(t *testing.T) {
 5s well a/1
 11s freeze b/1
 15s well b/1
-21s --x: 2 alarms of 2 streams (c/1, d/1) held back: ` + perMinute + `; told at 03:01:01
-51s --x: 1 alarm of 1 stream (e/1) held back: ` + perMinute + `; told at 03:01:01
+21s --x: 2 alarms of 2 streams (c/1, d/1) postponed: ` + perMinute + `; sent at 03:01:01
+51s --x: 1 alarm of 1 stream (e/1) postponed: ` + perMinute + `; sent at 03:01:01
 1m1s freeze c/1+d/1+e/1 over after 5s held 3 of c/1+d/1+e/1`},
 		"a command is not run for what is over: the next run tells of it": {false,
 			run{spells: spells("a/1 0s 5s; b/1 10s 15s; c/1 20s 25s; d/1 20s 90s")}, 65 * time.Second, `
 1s freeze a/1
 11s freeze b/1
-21s --x: 2 alarms of 2 streams (c/1, d/1) held back: ` + perMinute + `; told at 03:01:01 if it stands then, else with the next call
+21s --x: 2 alarms of 2 streams (c/1, d/1) postponed: ` + perMinute + `; sent at 03:01:01 if it is still frozen then, else with the next call
 1m1s freeze d/1 held 2 of c/1+d/1`},
 		"a stream that freezes again and again": {true,
 			run{spells: spells("a/1 0s 2s; a/1 5s 7s; a/1 10s 12s; a/1 15s 17s")}, 40 * time.Second, `
 1s freeze a/1
 2s well a/1
-6s --x: 1 alarm of 1 stream (a/1) held back: ` + step + `; told at 03:00:31
+6s --x: 1 alarm of 1 stream (a/1) postponed: ` + step + `; sent at 03:00:31
 31s freeze a/1 over after 2s held 3 of a/1`},
 		"calls that hang": {true,
 			run{spells: spells("a/1 0s 2m; b/1 65s 4m; c/1 130s 4m; d/1 195s 10m; e/1 260s 10m"), takes: func(n int) time.Duration {
@@ -181,7 +181,7 @@ func TestQueue(t *testing.T) {
 1m6s freeze b/1
 2m11s freeze c/1
 3m16s freeze d/1
-4m21s --x: 1 alarm of 1 stream (e/1) held back: 4 calls have not ended yet, which is the limit; told after that
+4m21s --x: 1 alarm of 1 stream (e/1) postponed: 4 calls have not ended yet, which is the limit; sent after that
 5m1s well a/1
 5m1.2s freeze e/1 held 1 of e/1`},
 		"a command waits for the verdict, and is run though all is well by then": {false,
@@ -196,7 +196,7 @@ func TestQueue(t *testing.T) {
 		"… and what is over, and over a limit then, is told with the next run": {false,
 			run{spells: spells("a/1 0s 2s; a/1 20s 22s; a/1 60s 100s"), waits: true}, 80 * time.Second, `
 15s freeze a/1 over after 2s
-35s --x: 1 alarm of 1 stream (a/1) held back: ` + step + `; told with the next call
+35s --x: 1 alarm of 1 stream (a/1) postponed: ` + step + `; sent with the next call
 1m15s freeze a/1 held 1 of a/1`},
 		"a verdict is told once, though the stream is well by then": {true,
 			run{spells: spells("a/1 0s 2s; a/2 400ms 60s"), waits: true, verdict: 9 * time.Second}, 20 * time.Second, `
@@ -212,7 +212,7 @@ func TestQueue(t *testing.T) {
 31.2s well a/1`},
 		"no call ends": {false, run{spells: spells("a/1 0s 2s; a/1 40s 42s"), takes: hung}, 50 * time.Second, `
 1s freeze a/1
-41s --x: 1 alarm of 1 stream (a/1) held back: the last call for a stream has not ended yet; told after that if it stands then, else with the next call`},
+41s --x: 1 alarm of 1 stream (a/1) postponed: the last call for a stream has not ended yet; sent after that if it is still frozen then, else with the next call`},
 	} {
 		r := c.run
 		r.q = newQueue("--x", c.ends, l)

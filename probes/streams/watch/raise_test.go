@@ -210,7 +210,7 @@ func (s *slow) Do(ctx context.Context, c Call) error {
 func TestAlarmsEnd(t *testing.T) {
 	l := DefaultLimits
 	l.PerMinute = 1
-	const lost = "--x: 2 alarms of 2 streams (two, three) were held back, and the watch ended before the next call"
+	const lost = "--x: 2 alarms of 2 streams (two, three) were postponed, and the watch ended before the next call"
 	for ends, want := range map[bool]string{true: "freeze one,freeze two+three,well one", false: "freeze one"} {
 		action := &slow{may: make(chan struct{})}
 		var said []string
