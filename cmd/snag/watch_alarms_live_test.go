@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -77,17 +76,7 @@ func TestWatchTellsAnIncidentOnce(t *testing.T) {
 		argv = append(argv, fmt.Sprintf("udp://127.0.0.1:%s name=cam%d", port, i))
 	}
 	cmd := exec.Command("snag", argv...)
-	out, err := os.Create(file("out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	var stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = out, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
+	stderr := printing(t, cmd, file("out"))
 	says := func() string {
 		b, _ := os.ReadFile(file("out")) // what is not there yet is empty
 		return string(b)

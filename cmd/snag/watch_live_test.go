@@ -53,6 +53,23 @@ func beside(t *testing.T, argv ...string) *exec.Cmd {
 	return cmd
 }
 
+// printing starts a command that prints into a file and ends with the test at the latest.
+func printing(t *testing.T, cmd *exec.Cmd, path string) (stderr *bytes.Buffer) {
+	t.Helper()
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close() // the command has its own
+	stderr = &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = out, stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return stderr
+}
+
 func within(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -119,17 +136,7 @@ func TestWatchOfRealStreams(t *testing.T) {
 	put("cams.txt", origin.URL(server, "stops")+" name=First\n")
 	cmd := exec.Command(file("snag"), "watch", "--list", file("cams.txt"), "--listen", metrics, "--out", file("rec"),
 		"--frames", file("frames.jsonl"), "--on-freeze", file("act"), "--webhook", hook.URL)
-	stdout, err := os.Create(file("out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stdout.Close()
-	var stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = stdout, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
+	stderr := printing(t, cmd, file("out"))
 	has := func(texts ...string) func() bool {
 		return func() bool {
 			for _, text := range texts {
