@@ -2,6 +2,8 @@
 package publishersendsless
 
 import (
+	"time"
+
 	"snag/lab"
 	"snag/lab/broadcast"
 )
@@ -11,7 +13,9 @@ var Incident = lab.Incident{
 	Name:  "publisher-sends-less",
 	Title: "the picture of a stream turns black, and its frames come on",
 	Long:  true,
-	Needs: broadcast.Tools,
+	// It turns black after ten seconds, and lasts.
+	Window: 20 * time.Second,
+	Needs:  broadcast.Tools,
 	Want: lab.Want{
 		Suspect:  "publisher-sends-less",
 		Subject:  `ffmpeg`,
