@@ -34,6 +34,9 @@ type RunOptions struct {
 	// Remedies: of a draw, the first culprit's command is run after the verdict, and the
 	// clients go on for a second window.
 	Remedies bool
+	// Watches is a folder for what snag watch says beside snag find, of the same streams: with
+	// --host, and as a viewer that sees nothing else. "" for none. See Watch.
+	Watches string
 	// Shared and Suffix are for tests that judge no real recording: see Options.
 	Shared bool
 	Suffix string
@@ -295,6 +298,7 @@ func (all stages) findCulprits(o RunOptions) (Answer, error) {
 		}
 	}
 	p := s.Run(at, "find", argv, append(how, stdoutTo(answer))...)
+	watches := all.watch(at, o)
 	if err := s.Err(); err != nil {
 		return Answer{}, err
 	}
@@ -304,6 +308,9 @@ func (all stages) findCulprits(o RunOptions) (Answer, error) {
 		return Answer{}, s.ctx.Err()
 	case <-time.After(o.For + 2*time.Minute):
 		return Answer{}, fmt.Errorf("lab: snag find --for %v has not ended 2 minutes after it should", o.For)
+	}
+	if err := s.ended(watches, o.For+watchOn+time.Minute); err != nil {
+		return Answer{}, err
 	}
 	// What ended while it was looked at makes the run worthless.
 	for _, each := range all {

@@ -71,6 +71,7 @@ type Stage struct {
 	findAt  string
 	streams []string
 	layers  string
+	beside  []string // streams that snag watch reads too: see WatchBeside
 }
 
 // NewStage waits for its turn (two incidents at a time would be each other's

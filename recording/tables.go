@@ -16,7 +16,7 @@ type Process struct {
 	PPID    int    `json:"ppid,omitempty"`
 	Comm    string `json:"comm"`
 	Exe     string `json:"exe,omitempty"`
-	Cmdline string `json:"cmdline,omitempty"` // first 256 bytes, NULs as spaces
+	Cmdline string `json:"cmdline,omitempty"` // first 256 bytes, NULs as spaces; of the rest the words with "://", after "…"
 	Start   Time   `json:"start,omitempty"`
 	Netns   uint64 `json:"netns,omitempty"`
 	Cgroup  string `json:"cgroup,omitempty"` // of the cpu controller (v1) or the unified hierarchy (v2)
@@ -268,7 +268,10 @@ type Connections struct {
 	// Of the closed ones: lived under 1 s, sum of lifetimes (s), payload bytes.
 	Short uint64 `json:"short"`
 	// Unasked of these the server ended before the client had sent a byte.
-	Unasked  uint64  `json:"unasked,omitempty"`
+	Unasked uint64 `json:"unasked,omitempty"`
+	// ByPeer are those that the peer ended first, by a FIN: of a connection that is older than
+	// the recording in the second of its FIN, of others in that of their end.
+	ByPeer   uint64  `json:"ended_by_peer,omitempty"`
 	Lifetime float64 `json:"lifetime_sum"`
 	BytesIn  uint64  `json:"bytes_in"`
 	BytesOut uint64  `json:"bytes_out"`

@@ -46,7 +46,8 @@ func runnerOf(name string) (runner, bool) {
 	return r, ok
 }
 
-// cmdlineKept is how much of a command line is recorded: the last word of one that long may be cut.
+// cmdlineKept is how much of a command line is recorded besides addresses: the last word of one that
+// long may be cut.
 const cmdlineKept = 256
 
 var (
@@ -59,7 +60,7 @@ var (
 // name, and where nothing tells. What follows it, and what options are set to, may be secret: no
 // more than the script's own name is ever returned.
 func script(row recording.Process) string {
-	words := strings.Fields(row.Cmdline)
+	words := strings.Fields(row.Cmdline[:min(len(row.Cmdline), cmdlineKept)])
 	if len(row.Cmdline) >= cmdlineKept && len(words) > 0 {
 		words = words[:len(words)-1]
 	}

@@ -12,9 +12,9 @@ import (
 // of its stream for a viewer may be.
 const endSeen = 3 * time.Second
 
-// againOf is the connection that brought a stream until it ended, where all came one after the
-// other: its publisher was started again, or another took over. Nil: they were there together, or
-// none ended when the stream did.
+// againOf is the connection that brought a stream until it ended, or the last one that ended while
+// the stream was refused, where all came one after the other: its publisher was started again, or
+// another took over. Nil: they were there together, or none ended when the stream did.
 func againOf(st *Stream, all []*Socket, window recording.Interval) *Socket {
 	all = slices.SortedFunc(slices.Values(all), func(a, b *Socket) int { return cmp.Compare(a.First().T, b.First().T) })
 	for i, next := range all[1:] {
@@ -25,6 +25,13 @@ func againOf(st *Stream, all []*Socket, window recording.Interval) *Socket {
 	for _, g := range st.Gone(recording.EventStreamEnded, window) {
 		for _, k := range all {
 			if gap := g.Start.Sub(k.Last().T); gap.Abs() <= endSeen+st.Delay {
+				return k
+			}
+		}
+	}
+	for _, g := range st.Gone(recording.EventStreamRefused, window) { // as it was not there just then
+		for _, k := range slices.Backward(all) {
+			if k.Last().T <= g.End && k.Last().T < window.End.Add(-endSeen) {
 				return k
 			}
 		}

@@ -145,7 +145,7 @@ func brings(k *Socket) bool {
 
 // feederOf is the socket on which the process that sends from out gets the stream:
 // by what was read of the publishers' connections, else the only one that brings
-// something, else the one whose rhythm is the stream's. Nil and no reason: it gets
+// something, else the one whose sender names the stream, else the one whose rhythm is the stream's. Nil and no reason: it gets
 // none, and is the source. A writer of files has no such socket, and out is nil.
 func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer *Process) (in *Socket, by, why string) {
 	var all []*Socket
@@ -171,6 +171,12 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 		return nil, "", ""
 	case 1:
 		return all[0], "", ""
+	}
+	named := namedOf(st, all)
+	if len(named) == 1 {
+		return named[0], fmt.Sprintf("the command line of %s names it", named[0].Peer.Owner().Subject.Name), ""
+	} else if len(named) > 1 { // one after the other, or several of one name
+		all = named
 	}
 	if k := againOf(st, all, s.Window); k != nil {
 		return k, fmt.Sprintf("the %d that sent one to %s came one after the other, and this one ended when the stream did", len(all), nameOr(nil, out)), ""

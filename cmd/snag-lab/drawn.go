@@ -30,7 +30,7 @@ whether there was an incident. See docs/score.md.`,
 		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(drawnListCommand(), drawnRunCommand(), drawnScoreCommand(), drawnMergeCommand(), drawnNoiseCommand())
+	c.AddCommand(drawnListCommand(), drawnRunCommand(), drawnScoreCommand(), drawnMergeCommand(), drawnNoiseCommand(), drawnBlameCommand())
 	return c
 }
 

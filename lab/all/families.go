@@ -44,6 +44,7 @@ import (
 	pmtublackhole "snag/lab/pmtu-blackhole"
 	poolexhausted "snag/lab/pool-exhausted"
 	processstopped "snag/lab/process-stopped"
+	publisherended "snag/lab/publisher-ended"
 	qdiscdrop "snag/lab/qdisc-drop"
 	readerstall "snag/lab/reader-stall"
 	"snag/lab/real/apache"
@@ -142,6 +143,7 @@ var Families = []drawn.Family{
 	pmtublackhole.Family,
 	poolexhausted.Family,
 	processstopped.Family,
+	publisherended.Family,
 	qdiscdrop.Family,
 	readerstall.Family,
 	receivertooslow.Family,

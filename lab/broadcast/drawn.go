@@ -33,6 +33,8 @@ type Kind struct {
 	HLS    []bool  // of which one is drawn; none: RTMP
 	Packed bool    // HLS is packed by ffmpeg beside nginx, not by nginx's module
 	Clocks []Clock // of which one is drawn; none: of a file
+	// Ends: the encoder of the stream that is watched may end.
+	Ends bool
 	// Slow: the encoder keeps only a part of its pace, which is drawn.
 	Slow bool
 	// Path is what the uplink does besides its delay, from the moment that Turn switches
@@ -77,9 +79,15 @@ func NewShow(b *drawn.Bench, k Kind) *Show {
 		w.Clock, w.pace = SlowClock, pace
 		b.Amount("%.2f s of picture a second", pace)
 	}
-	w.Source = w.Encode(w.Clock, "")
+	var may []lab.Option
+	if k.Ends {
+		may = append(may, lab.MayEnd())
+	}
+	w.Source = w.Encode(w.Clock, "", may...)
 	for n := range b.Int("encoders of other streams", 1, 4) - 1 {
-		w.Encode(FileClock, fmt.Sprintf("studio%d", n))
+		name := fmt.Sprintf("studio%d", n)
+		w.Encode(FileClock, name)
+		b.WatchBeside(origin.URL(Deliver, name))
 	}
 	return w
 }

@@ -45,6 +45,17 @@ const (
 	Noise       Kind = "noise"
 )
 
+// Place is where on its way a stream is held up.
+type Place string
+
+// The places.
+const (
+	AtEncoder Place = "encoder"
+	OnUplink  Place = "uplink" // of all encoders
+	AtServer  Place = "server"
+	AtReader  Place = "reader" // one of several
+)
+
 // Fault is one thing that can go wrong in a family, with the truth of it.
 type Fault struct {
 	Name string
@@ -61,6 +72,10 @@ type Fault struct {
 	Account string
 	// Whole: it is built in, or can't be taken back, and lasts the whole window.
 	Whole bool
+	// Inside: who did it can be seen only as it happens, so that it begins inside the window.
+	Inside bool
+	// Place of a stream's fault.
+	Place Place
 }
 
 // Family is a service with its clients, in sizes that are drawn.

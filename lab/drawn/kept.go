@@ -25,6 +25,8 @@ type Kept struct {
 	OnlyThese  bool     `json:"only_these,omitempty"`
 	// Remedy is what the verdict's command did, in a faulty run with --remedies; nil in others.
 	Remedy *Remedy `json:"remedy,omitempty"`
+	// Heard is what snag watch said meanwhile; nil where none ran.
+	Heard *Heard `json:"heard,omitempty"`
 	// Error is why there is no recording.
 	Error string `json:"error,omitempty"`
 }
@@ -47,6 +49,7 @@ type Truth struct {
 	Subject  string   `json:"subject"`  // a regular expression
 	Also     []string `json:"also,omitempty"`
 	Account  string   `json:"account"`
+	Place    Place    `json:"place,omitempty"`
 	Amount   []string `json:"amount,omitempty"`
 	Lasting  Lasting  `json:"lasting"`
 	// Spans in which the fault was on, seconds from the window's start.

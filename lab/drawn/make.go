@@ -20,6 +20,8 @@ type Runs struct {
 	Commit   string
 	Budget   time.Duration // no run is begun after it; 0: no limit
 	Progress io.Writer
+	// Watches: snag watch runs beside snag find, and what it says is kept.
+	Watches bool
 	// Again: runs that gave no recording are made once more.
 	Again bool
 }
@@ -85,6 +87,12 @@ func (r Runs) one(ctx context.Context, c Case) (Kept, error) {
 	defer os.RemoveAll(dir)
 	o := r.Options
 	o.Out = filepath.Join(dir, "recording")
+	if r.Watches {
+		o.Watches = filepath.Join(dir, "watches")
+		if err := os.Mkdir(o.Watches, 0o755); err != nil {
+			return Kept{}, err
+		}
+	}
 	k, err := c.Run(ctx, o)
 	if ctx.Err() != nil {
 		return k, ctx.Err() // it was stopped: it is not a failure of the run

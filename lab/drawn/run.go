@@ -110,7 +110,7 @@ func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, st
 		part := Part{Family: c.Families[i].Name, Kind: c.Families[i].Kind, Origin: c.Families[i].Origin, Values: b.Values}
 		if b.Fault.Name != "" {
 			f := b.Fault
-			t := &Truth{Fault: f.Name, Suspects: f.Suspects, Subject: f.Subject, Also: f.Also, Account: f.Account}
+			t := &Truth{Fault: f.Name, Suspects: f.Suspects, Subject: f.Subject, Also: f.Also, Account: f.Account, Place: f.Place}
 			var spans []Span
 			t.Lasting, spans = scheduleOf(b.Draw, f, o.For.Seconds())
 			part.Truth = t
@@ -145,6 +145,9 @@ func (c Case) record(ctx context.Context, o lab.RunOptions, benches []*Bench, st
 		return err
 	}
 	window := referee.Window{From: r.Window().Start.Wall(), To: r.Window().End.Wall()}
+	if k.Heard, err = heard(o.Watches, window.To); err != nil {
+		return err
+	}
 	time.Sleep(300 * time.Millisecond) // the logs are written every 100 ms
 	for _, s := range faults {
 		<-s.done

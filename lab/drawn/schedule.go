@@ -28,7 +28,10 @@ const before = 1.5
 // scheduleOf draws how a fault lasts in a window of that many seconds.
 func scheduleOf(d *Draw, f Fault, window float64) (Lasting, []Span) {
 	how := Throughout
-	if !f.Whole {
+	switch {
+	case f.Inside:
+		how = Pick(d, "lasting inside", Episodes, Begins)
+	case !f.Whole:
 		how = Pick(d, "lasting", Throughout, Throughout, Throughout, Episodes, Episodes, Begins, Ends)
 	}
 	switch how {

@@ -12,7 +12,7 @@ import (
 var Family = drawn.Family{
 	Name: "encoder-stall-hls", Kind: drawn.Streams, Origin: drawn.Lab, Needs: broadcast.Tools,
 	Faults: []drawn.Fault{
-		{Name: "stopped", Suspects: []string{"process-stopped", "encoder-stall"}, Subject: `ffmpeg.*-encoder`, Account: "stopped"},
+		{Name: "stopped", Suspects: []string{"process-stopped", "encoder-stall"}, Subject: `ffmpeg.*-encoder`, Account: "stopped", Place: drawn.AtEncoder},
 	},
 	Build: buildFamily,
 }

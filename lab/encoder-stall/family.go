@@ -12,8 +12,8 @@ import (
 var Family = drawn.Family{
 	Name: "encoder-stall", Kind: drawn.Streams, Origin: drawn.Lab, Needs: broadcast.Tools,
 	Faults: []drawn.Fault{
-		{Name: "stopped", Suspects: []string{"process-stopped", "encoder-stall"}, Subject: `ffmpeg`, Account: "stopped"},
-		{Name: "slow", Suspects: []string{"encoder-stall"}, Subject: `ffmpeg|10\.88\.1\.2`, Account: "sleep", Whole: true},
+		{Name: "stopped", Suspects: []string{"process-stopped", "encoder-stall"}, Subject: `ffmpeg`, Account: "stopped", Place: drawn.AtEncoder},
+		{Name: "slow", Suspects: []string{"encoder-stall"}, Subject: `ffmpeg|10\.88\.1\.2`, Account: "sleep", Whole: true, Place: drawn.AtEncoder},
 	},
 	Build: buildFamily,
 }

@@ -15,8 +15,8 @@ import (
 var Family = drawn.Family{
 	Name: "reader-stall", Kind: drawn.Streams, Origin: drawn.Lab, Needs: broadcast.Tools,
 	Faults: []drawn.Fault{
-		{Name: "does-not-read", Suspects: []string{"reader-stall"}, Subject: `recorder`, Account: "sleep"},
-		{Name: "stopped", Suspects: []string{"process-stopped", "reader-stall"}, Subject: `recorder`, Account: "stopped"},
+		{Name: "does-not-read", Suspects: []string{"reader-stall"}, Subject: `recorder`, Account: "sleep", Place: drawn.AtReader},
+		{Name: "stopped", Suspects: []string{"process-stopped", "reader-stall"}, Subject: `recorder`, Account: "stopped", Place: drawn.AtReader},
 	},
 	Build: buildFamily,
 }

@@ -12,8 +12,8 @@ import (
 var Family = drawn.Family{
 	Name: "server-stall-hls", Kind: drawn.Streams, Origin: drawn.Lab, Needs: broadcast.Tools,
 	Faults: []drawn.Fault{
-		{Name: "nginx-stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `nginx.*-server`, Account: "stopped"},
-		{Name: "packager-stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `ffmpeg.*-server`, Account: "stopped"},
+		{Name: "nginx-stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `nginx.*-server`, Account: "stopped", Place: drawn.AtServer},
+		{Name: "packager-stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `ffmpeg.*-server`, Account: "stopped", Place: drawn.AtServer},
 	},
 	Build: buildFamily,
 }

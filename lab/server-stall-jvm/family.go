@@ -15,8 +15,8 @@ import (
 var Family = drawn.Family{
 	Name: "server-stall-jvm", Kind: drawn.Streams, Origin: drawn.Lab, Needs: Incident.Needs,
 	Faults: []drawn.Fault{
-		{Name: "pauses", Suspects: []string{"runtime-pause"}, Subject: `java`, Also: []string{"server-stall"}, Account: "pause", Whole: true},
-		{Name: "stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `java`, Account: "stopped"},
+		{Name: "pauses", Suspects: []string{"runtime-pause"}, Subject: `java`, Also: []string{"server-stall"}, Account: "pause", Whole: true, Place: drawn.AtServer},
+		{Name: "stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `java`, Account: "stopped", Place: drawn.AtServer},
 	},
 	Build: buildFamily,
 }

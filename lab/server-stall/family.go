@@ -12,8 +12,8 @@ import (
 var Family = drawn.Family{
 	Name: "server-stall", Kind: drawn.Streams, Origin: drawn.Lab, Needs: broadcast.Tools,
 	Faults: []drawn.Fault{
-		{Name: "worker-stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `nginx`, Account: "stopped"},
-		{Name: "packager-stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `ffmpeg`, Account: "stopped"},
+		{Name: "worker-stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `nginx`, Account: "stopped", Place: drawn.AtServer},
+		{Name: "packager-stopped", Suspects: []string{"process-stopped", "server-stall"}, Subject: `ffmpeg`, Account: "stopped", Place: drawn.AtServer},
 	},
 	Build: buildFamily,
 }

@@ -11,8 +11,8 @@ import (
 var Family = drawn.Family{
 	Name: "uplink-blackhole", Kind: drawn.Streams, Origin: drawn.Lab, Needs: broadcast.Tools,
 	Faults: []drawn.Fault{
-		{Name: "dead", Suspects: []string{"uplink-blackhole"}, Subject: `10\.88\.1\.`, Also: []string{"packet-loss", "half-open-peer"}, Account: "loss"},
-		{Name: "lossy", Suspects: []string{"packet-loss"}, Subject: `10\.88\.1\.`, Also: []string{"uplink-throttled", "uplink-blackhole"}, Account: "loss"},
+		{Name: "dead", Suspects: []string{"uplink-blackhole"}, Subject: `10\.88\.1\.`, Also: []string{"packet-loss", "half-open-peer"}, Account: "loss", Place: drawn.OnUplink},
+		{Name: "lossy", Suspects: []string{"packet-loss"}, Subject: `10\.88\.1\.`, Also: []string{"uplink-throttled", "uplink-blackhole"}, Account: "loss", Place: drawn.OnUplink},
 	},
 	Build: buildFamily,
 }

@@ -13,8 +13,8 @@ import (
 var Family = drawn.Family{
 	Name: "uplink-throttled", Kind: drawn.Streams, Origin: drawn.Lab, Needs: append([]lab.Tool{lab.TC}, broadcast.Tools...),
 	Faults: []drawn.Fault{
-		{Name: "own-shaper", Suspects: []string{"uplink-throttled"}, Subject: `10\.88\.1\.|eth0`, Also: []string{"bufferbloat", "qdisc-drop"}, Account: "queue"},
-		{Name: "on-the-way", Suspects: []string{"uplink-throttled"}, Subject: `10\.88\.1\.`, Also: []string{"bufferbloat", "packet-loss"}, Account: "queue"},
+		{Name: "own-shaper", Suspects: []string{"uplink-throttled"}, Subject: `10\.88\.1\.|eth0`, Also: []string{"bufferbloat", "qdisc-drop"}, Account: "queue", Place: drawn.OnUplink},
+		{Name: "on-the-way", Suspects: []string{"uplink-throttled"}, Subject: `10\.88\.1\.`, Also: []string{"bufferbloat", "packet-loss"}, Account: "queue", Place: drawn.OnUplink},
 	},
 	Build: buildFamily,
 }

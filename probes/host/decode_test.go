@@ -211,3 +211,21 @@ func FuzzDecodeAddr(f *testing.F) {
 		}
 	})
 }
+
+// Of a long command line the addresses at its end are kept: where an encoder sends its stream.
+func TestShortenedCommandLines(t *testing.T) {
+	const to = "rtmp://origin/live/match"
+	long := "ffmpeg -i " + strings.Repeat("a", 400) + " -f flv " + to
+	for line, want := range map[string]string{
+		"nginx: worker":     "nginx: worker",
+		long:                long[:256] + " … " + to,
+		long + " -t " + "5": long[:256] + " … " + to,
+		long + " http://" + strings.Repeat("x", 300):     long[:256] + " … " + to,
+		strings.Repeat("b", 250) + " " + to + " -t 5":    (strings.Repeat("b", 250) + " " + to)[:256],
+		strings.Repeat("c", 255) + "é" + " -f flv " + to: strings.Repeat("c", 255) + "? … " + to,
+	} {
+		if got := shortened(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}

@@ -171,9 +171,21 @@ func (r *procReader) describe(p *process) {
 	p.exe, _ = os.Readlink(r.path(p.pid, "exe"))
 	p.cmdline = ""
 	if data, err := r.read(p.pid, "cmdline"); err == nil {
-		line := secrets.Command(data)
-		p.cmdline = strings.ToValidUTF8(line[:min(len(line), mostCmdline)], "?")
+		p.cmdline = shortened(secrets.Command(data))
 	}
+}
+
+// shortened is the first part of a command line, and of the rest the addresses: where an encoder
+// sends a stream stands at the end of a long line.
+func shortened(line string) string {
+	first := line[:min(len(line), mostCmdline)]
+	addresses := ""
+	for _, word := range strings.Fields(line[len(first):]) {
+		if strings.Contains(word, "://") && len(addresses)+len(word) < mostCmdline {
+			addresses += " … " + word
+		}
+	}
+	return strings.ToValidUTF8(first+addresses, "?")
 }
 
 // row reads what a row of the processes table has beyond stat.

@@ -131,6 +131,8 @@ static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
 	}
 	add(&v->closed, 1);
 	count_bytes(v, sk);
+	if (b && b->by_peer)
+		add(&v->by_peer, 1);
 	if (b && b->established) {
 		age = bpf_ktime_get_ns() - b->established;
 		if (age < 1000000000ULL) {
@@ -150,8 +152,15 @@ static __always_inline void hung_up(struct sock *sk, __u64 id, int new)
 {
 	struct birth *b = bpf_map_lookup_elem(&births, &id);
 	const struct tcp_sock *tp = (void *)sk;
+	struct conn_value *v;
 
-	if (!b || !b->established)
+	if (!b) { /* older than we are: it has nothing in which to note it until it is closed */
+		if (new == TCP_CLOSE_WAIT && (v = connection(sk, ROLE_UNKNOWN, epoch & 1)))
+			add(&v->by_peer, 1);
+		return;
+	}
+	b->by_peer = new == TCP_CLOSE_WAIT;
+	if (!b->established)
 		return;
 	if (b->role == ROLE_ACCEPT)
 		b->unasked = new == TCP_FIN_WAIT1 && !BPF_CORE_READ(tp, bytes_received);

@@ -40,6 +40,7 @@ func foldConnections(rows []recording.Connections, most int) []recording.Connect
 		o.Closed += r.Closed
 		o.Short += r.Short
 		o.Unasked += r.Unasked
+		o.ByPeer += r.ByPeer
 		o.Lifetime += r.Lifetime
 		o.BytesIn += r.BytesIn
 		o.BytesOut += r.BytesOut

@@ -30,7 +30,8 @@ type kernelBirth struct {
 	Pid         uint32
 	Role        uint8
 	Unasked     uint8
-	Pad         [2]uint8
+	ByPeer      uint8
+	Pad         uint8
 }
 
 type kernelConnKey struct {
@@ -48,6 +49,7 @@ type kernelConnValue struct {
 	Closed       uint64
 	Brief        uint64
 	Unasked      uint64
+	ByPeer       uint64
 	Lifetime     uint64
 	BytesIn      uint64
 	BytesOut     uint64

@@ -57,7 +57,7 @@ func connectionRow(t recording.Time, k kernelConnKey, v kernelConnValue, who nam
 	e := endsOf(k.Flow)
 	row := recording.Connections{
 		T: t, Netns: e.netns,
-		Opened: v.Opened, Failed: v.Failed, Closed: v.Closed, Short: v.Brief, Unasked: v.Unasked,
+		Opened: v.Opened, Failed: v.Failed, Closed: v.Closed, Short: v.Brief, Unasked: v.Unasked, ByPeer: v.ByPeer,
 		Lifetime: seconds(v.Lifetime), BytesIn: v.BytesIn, BytesOut: v.BytesOut,
 		Handshake: seconds(v.Handshake), HandshakeMax: seconds(v.HandshakeMax),
 	}

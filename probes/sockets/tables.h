@@ -31,6 +31,7 @@ struct conn_value {
 	__u64 closed;
 	__u64 brief;	/* of the closed: lived under a second */
 	__u64 unasked;	/* of the brief: the server ended it before the client had sent a byte */
+	__u64 by_peer;	/* the peer's FIN came first */
 	__u64 lifetime; /* of the closed, ns */
 	__u64 bytes_in;
 	__u64 bytes_out;
@@ -49,7 +50,8 @@ struct birth {
 	__u32 pid;
 	__u8 role;
 	__u8 unasked; /* the server hung up before the client had sent a byte */
-	__u8 pad[2];
+	__u8 by_peer; /* the peer's FIN came first */
+	__u8 pad;
 };
 
 struct reset_key {

@@ -35,6 +35,7 @@ var serviceKilled = &suspect.Suspect{
 		"strong: it ended by itself with a status other than 0, and clients were hurt",
 		"strong: it was asked to end twice or more, and clients were refused meanwhile",
 		"strong: it sent the stream that was asked for, which is gone since, however the process ended",
+		"decisive: of a publisher on another host: its connection ended as the stream did, and which end closed or reset it",
 		"decisive: its workers ended by themselves, each twice or more, while requests waited for a free one, and answers took under half of their time; strong, where that is not known",
 		"strong: who sent the signal; the kernel's own line that it killed it for want of memory",
 		"strong: connections that it had in hand were cut, and others refused until somebody listened again",
@@ -89,7 +90,7 @@ func weighServiceKilled(s *scene.Scene, r *recording.Recording) []suspect.Findin
 			out = append(out, e.finding(s, r, endedWell)...)
 		}
 	}
-	return out
+	return append(out, farPublishers(s, r)...)
 }
 
 // toll is what ends cost.

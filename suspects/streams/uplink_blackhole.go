@@ -55,6 +55,11 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []suspect.Find
 			if f.stream.Way[f.link].Datagrams {
 				dead = func(s *scene.Scene, _ *recording.Recording) suspect.Finding { return f.lostDatagrams(s) }
 			}
+			if lost, sent := f.losesAnyway(); lost > 0 {
+				dead = func(*scene.Scene, *recording.Recording) suspect.Finding {
+					return f.linkFree(fmt.Sprintf("%s segments were lost in the seconds in which others arrived: it loses packets all the time", units.OfAll(lost, sent)))
+				}
+			}
 			out = append(out, f.with(f.onFiles(dead(s, r)), f.upstream(s, r)))
 		case atSource:
 			if !f.slow && f.from.socket != nil {

@@ -33,12 +33,12 @@ var uplinkThrottled = &suspect.Suspect{
 	Against: []string{
 		"decisive: nothing waits at the publisher: the encoder makes no more",
 		"decisive: it lies unread at the server, or the window is shut: the server",
-		"strong: segments are lost: see packet-loss",
+		"decisive: segments are lost, and the round trip does not grow: see packet-loss; where it grows, what is lost found the queue full",
 		"strong, from the player alone: the same number of frames each second though their bytes differ",
 		"trap: a key frame alone waits for some milliseconds on any link: a look finds it now and then",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second},
-		{To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: "bufferbloat", Lag: 5 * time.Second}, {To: "qdisc-drop", Lag: 5 * time.Second}, {To: "fq-flow-limit", Lag: 5 * time.Second}},
+		{To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: "bufferbloat", Lag: 5 * time.Second}, {To: "qdisc-drop", Lag: 5 * time.Second}, {To: "fq-flow-limit", Lag: 5 * time.Second}, {To: "packet-loss", Lag: 5 * time.Second}, {To: scene.DatagramsLost, Lag: 5 * time.Second}},
 	Claims: []ledger.Account{ledger.Queue, ledger.Loss},
 	Remedy: suspect.Remedy{
 		Permanently: "A link that carries more: its shaper (tc qdisc: .network or the unit that sets it), the provider's.",
@@ -90,7 +90,8 @@ func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 		}
 	}
 	out.Evidence = append(out.Evidence, e)
-	if f.from.rtt >= measure.Bloated && f.from.rtt >= measure.BloatedTimes*f.from.shortest {
+	queues := f.from.rtt >= measure.Bloated && f.from.rtt >= measure.BloatedTimes*f.from.shortest
+	if queues {
 		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.rtt, Unit: "s", Source: source.SS("-tinp", source.RTT, source.MinRTT), Origin: "rtt",
 			Text: fmt.Sprintf("the round trip was %s, and %s at the shortest: it queues on the way", units.Lasting(f.from.rtt), units.Lasting(f.from.shortest))})
 	}
@@ -98,9 +99,12 @@ func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: f.from.limited, Unit: "share", Source: source.SS("-tnpi", source.RwndLimited), Origin: "window",
 			Text: fmt.Sprintf("the server's window held it for %.0f %% of that time", 100*f.from.limited)})
 	}
-	if f.from.segments > 0 && f.from.resent >= lossy*f.from.segments && f.from.resent >= measure.FewRetransmits {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: f.from.resent, Unit: "segments", Source: source.SS("-tnpi", source.Retrans), Origin: "retransmit",
-			Text: fmt.Sprintf("%s segments were sent again: loss, not a rate, may hold it (a full queue loses too)", units.OfAll(f.from.resent, f.from.segments))})
+	if !queues {
+		out.NotTo = append(out.NotTo, "packet-loss")
+	}
+	if f.from.segments > 0 && f.from.resent >= lossy*f.from.segments && f.from.resent >= measure.FewRetransmits && !queues {
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: f.from.resent, Unit: "segments", Source: source.SS("-tnpi", source.Retrans, source.RTT), Origin: "retransmit",
+			Text: fmt.Sprintf("%s segments were sent again, and the round trip is %s: no queue is full, and loss holds it back", units.OfAll(f.from.resent, f.from.segments), units.Lasting(f.from.rtt))})
 	}
 	who := measure.OrProgram(l.From.Subject.Comm)
 	if f.link+1 < len(f.stream.Way) { // a server only passes it on
