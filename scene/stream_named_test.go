@@ -30,8 +30,8 @@ func TestSentTo(t *testing.T) {
 		"ffmpeg -i a -f tee [f=flv:onfail=ignore]rtmp://a/live/x|[f=flv]rtmp://b/live/y":                      {"x", "y"},
 		"gst-launch-1.0 -e videotestsrc ! flvmux ! rtmp2sink location=rtmp://a/live/door":                     {"door"},
 		"ffmpeg -re -i a -vf drawbox=color=black:t=fill:enable='gte(t,10)' -preset ultra … rtmp://a/live/far": {"far"},
-		"sh -c exec-encoder --quiet":                                                                          nil,
-		"obs --url ://":                                                                                       nil,
+		"sh -c exec-encoder --quiet": nil,
+		"obs --url ://":              nil,
 	} {
 		if got := sentTo(line); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", line, got, want)

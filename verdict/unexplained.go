@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"snag/recording"
 	"snag/scene"
 )
 
@@ -26,15 +27,20 @@ func (v *Verdict) Unexplained() (out []int) {
 }
 
 // Foremost is the symptom that is answered before any culprit: nobody was proved to cause it, and
-// it is worse than all that a culprit leads to. Next is the measurement that would tell.
+// it is worse than all that a culprit leads to; where that is a stream that was asked for, it is one
+// too. Next is the measurement that would tell.
 func (v *Verdict) Foremost() (sym scene.Symptom, next string, ok bool) {
 	rest := v.Unexplained()
 	if len(rest) == 0 || len(v.Here(Culprit)) == 0 {
 		return sym, "", false
 	}
 	sym = v.Symptoms[rest[0]]
+	ofStream := func(s scene.Symptom) bool { return s.Subject.Kind == recording.KindStream }
 	for i, other := range v.Symptoms {
-		if !slices.Contains(rest, i) && !other.Elsewhere && other.Held >= sym.Held {
+		if slices.Contains(rest, i) || other.Elsewhere {
+			continue
+		}
+		if other.Held >= sym.Held || ofStream(other) && !ofStream(sym) { // the stream is what was asked for
 			return sym, "", false
 		}
 	}

@@ -15,6 +15,7 @@ type alarmState struct {
 	since  int64   // when it was told to the alarms
 	judged *Judged // by the host's recording, since then
 	gone   int64   // since when it was away, of an end that the host's recording is to tell of; an alarm or not
+	behind int64   // when it last was late, slow or incomplete, of which the host's recording was asked
 }
 
 // raised is an alarm, or its end.
@@ -39,6 +40,16 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 		state, since := stateOf(s.link0(), s.signs, now)
 		w.sick = w.sick || state == Frozen || state == NoAudio || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
 		event := alarmOf(state, s.signs, now-since, s.threshold())
+		switch {
+		case isBehind(state):
+			if s.alarm.behind == 0 || now-s.alarm.behind > int64(behindAgain) {
+				w.stopped()
+			}
+			s.alarm.behind = now
+		case state == Refused && !s.signs.frames && s.alarm.gone == 0: // from the beginning
+			s.alarm.gone = since
+			w.stopped()
+		}
 		was := s.alarm
 		well := state >= Late && state != Connecting && state != Waiting && state != Over
 		switch {
@@ -51,14 +62,14 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 				w.stopped()
 			}
 		case event == "" && well:
-			s.alarm = alarmState{gone: was.gone}
+			s.alarm = alarmState{gone: was.gone, behind: was.behind}
 			a := w.alarm(s, now, "")
 			a.Event, a.Onset, a.Over = AlarmWell, w.time(was.onset).Wall(), true
 			a.For = time.Duration(now - was.onset)
 			out = append(out, raised{Alarm: a, well: true})
 		default: // also while it is asked for again: no frame has come
 			if !was.bad {
-				s.alarm = alarmState{bad: true, onset: since, since: now, gone: was.gone}
+				s.alarm = alarmState{bad: true, onset: since, since: now, gone: was.gone, behind: was.behind}
 				if was.gone != since {
 					w.stopped()
 				} else if j := s.judged; j != nil && j.Onset >= w.time(since) {
@@ -74,6 +85,13 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 	}
 	return out, others
 }
+
+// behindAgain is how long a stream must have kept up for the host's recording to be asked anew: a
+// judgement costs a second of CPU time.
+const behindAgain = time.Minute
+
+// isBehind tells of a state that is no alarm, and that its viewers feel.
+func isBehind(s State) bool { return s == Late || s == Slow || s == Skipping }
 
 func (w *Watcher) stopped() {
 	if w.o.Stopped != nil {

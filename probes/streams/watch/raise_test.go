@@ -280,3 +280,41 @@ func TestCommandIsNotRunBesideItself(t *testing.T) {
 		t.Errorf("%v: %s", err, b)
 	}
 }
+
+// Of a stream that is late, slow, incomplete or refused from the beginning the host's recording is
+// asked once, as long as that lasts.
+func TestWhatIsNoAlarmIsJudgedToo(t *testing.T) {
+	var f fake
+	stops := 0
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor(), Stopped: func() { stops++ }})
+	w.Set("test", entries(t, "rtmp://a/1"))
+	var s *one
+	for _, s = range w.streams {
+		s.link, s.signs = link{phase: away, refused: true, since: 1e9}, signs{}
+	}
+	for _, c := range []struct {
+		what  string
+		do    func()
+		at    float64
+		stops int
+	}{
+		{"refused", func() {}, 2, 1},
+		{"asked again and refused again", func() { s.link.since = 3e9 }, 4, 1},
+		{"well", func() {
+			s.link, s.signs = link{phase: reading, since: 5e9}, signs{frames: true, live: true, changed: 5e9}
+		}, 6, 1},
+		{"late", func() { s.signs.late = 8e9 }, 9, 2},
+		{"still late", func() {}, 50, 2},
+		{"still late", func() {}, 90, 2},
+		{"well again", func() { s.signs.late = 0 }, 95, 2},
+		{"slow soon after", func() { s.signs.slow = 100e9 }, 101, 2},
+		{"well for long", func() { s.signs.slow = 0 }, 170, 2},
+		{"incomplete", func() { s.signs.skipped = 180e9 }, 181, 3},
+		{"again", func() { s.signs.skipped = 182e9 }, 183, 3},
+	} {
+		c.do()
+		if all, _ := w.alarming(int64(c.at * 1e9)); stops != c.stops || len(all) != 0 {
+			t.Errorf("%s: %d times, want %d; alarms %+v", c.what, stops, c.stops, all)
+		}
+	}
+}

@@ -50,7 +50,8 @@ type Options struct {
 	Note func(text string)
 	// Alarms are called for frozen streams.
 	Alarms []*Alarms
-	// Stopped is told that a stream froze or was cut off for a second, on the watch's own goroutine:
+	// Stopped is told that a stream froze, was cut off for a second, or began to be late, slow or
+	// incomplete, on the watch's own goroutine:
 	// somebody records the host, and will say whose fault it was (Judged). nil: nobody.
 	Stopped func()
 }
