@@ -77,7 +77,7 @@ var Measures = []string{
 	"jvm.safepoints", "runtimes.go-locks", "runtimes.go-stops", "runtimes.others",
 	"jvm.gc-log",
 	"pcap.flows", "pcap.handshakes", "pcap.udp",
-	"streams.figures", "streams.passive", "streams.layers", "streams.files",
+	"streams.figures", "streams.passive", "streams.layers", "streams.files", "streams.ingest",
 	"sides.requests",
 	"log.lines", "log.requests", "log.connections", "log.errors",
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",

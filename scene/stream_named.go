@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"snag/recording"
 )
 
 // namedOf are those of some connections whose sender, a process of this host, has the stream among
@@ -57,4 +59,19 @@ func sentTo(cmdline string) (names []string) {
 		was = word
 	}
 	return names
+}
+
+// publishedOver is the one of some connections over which the stream's frames were seen to come.
+func publishedOver(r *recording.Recording, st *Stream, all []*Socket) (in *Socket, by string) {
+	for _, row := range r.Streams { // the last row that knows
+		if row.Name != st.Row.Name || row.Layer != st.Row.Layer || row.Publisher == "" {
+			continue
+		}
+		for _, k := range all {
+			if Address(k.First().Remote) == Address(row.Publisher) {
+				in, by = k, "its frames are what "+row.Publisher+" publishes"
+			}
+		}
+	}
+	return in, by
 }

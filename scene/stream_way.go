@@ -172,6 +172,9 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	case 1:
 		return all[0], "", ""
 	}
+	if k, by := publishedOver(r, st, all); k != nil {
+		return k, by, ""
+	}
 	named := namedOf(st, all)
 	if len(named) == 1 {
 		return named[0], fmt.Sprintf("the command line of %s names it", named[0].Peer.Owner().Subject.Name), ""

@@ -85,7 +85,7 @@ func newWatching(f watchFlags) (*watching, error) {
 		Open: streams.Open, Anchor: anchor, Most: f.most, PerSecond: f.perSecond, Timeout: f.timeout,
 		Every: f.every, Threshold: f.threshold, Tell: s.show.Event, Note: s.show.Note, Alarms: alarms,
 	}
-	o.Compare = s.capture != nil
+	o.Compare = s.capture != nil || f.host
 	if s.inside != nil {
 		o.Netns, o.NetnsID = s.inside.Path, s.inside.ID
 	}

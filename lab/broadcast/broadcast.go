@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,8 @@ type Broadcast struct {
 	encoded string // where the picture's file is
 	picture Picture
 	pace    float64 // of a SlowClock
+	// apart: the encoders are given the stream's name apart from the address.
+	apart bool
 }
 
 // Picture is what is sent.
@@ -144,7 +147,11 @@ func (b *Broadcast) Encode(clock Clock, name string, more ...lab.Option) *lab.Pr
 		in = append(in, "-re", "-stream_loop", "-1", "-i", b.file(), "-c", "copy")
 	}
 	argv := append([]string{"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-progress", "pipe:1"}, in...)
-	argv = append(argv, "-t", fmt.Sprint(int(lab.MaxLife.Seconds())), "-f", "flv", origin.URL(Ingest, name))
+	to := []string{origin.URL(Ingest, name)}
+	if b.apart {
+		to = []string{"-rtmp_app", origin.App, "-rtmp_playpath", name, "rtmp://" + Ingest}
+	}
+	argv = slices.Concat(argv, []string{"-t", fmt.Sprint(int(lab.MaxLife.Seconds())), "-f", "flv"}, to)
 	p := s.Run(b.Encoder, "encoder-"+name, argv, more...)
 	s.AwaitOutput(p, "frames are sent", origin.Moving)
 	return p

@@ -74,6 +74,7 @@ func NewShow(b *drawn.Bench, k Kind) *Show {
 	}
 	b.Await("nginx to listen", 20*time.Second, b.Listens(w.Server, ":1935"))
 	w.Send(p)
+	w.apart = b.Chance("encoders' addresses do not name their streams", 0.5)
 	pace := b.Uniform("slow encoder's pace", 0.5, 0.98)
 	if k.Slow && b.Built("slow") {
 		w.Clock, w.pace = SlowClock, pace

@@ -13,6 +13,7 @@ import (
 	"snag/probes/probe"
 	"snag/probes/streams/figures"
 	"snag/probes/streams/files"
+	"snag/probes/streams/ingest"
 	"snag/probes/streams/layers"
 	"snag/probes/streams/watch"
 	"snag/recording"
@@ -68,10 +69,12 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	r := &running{env: env, cancel: cancel}
 	r.w = watch.New(watch.Options{
 		Open: Open, Anchor: env.Anchor, Sink: env.Sink, Tell: r.notice, Note: env.Notice,
-		Netns: inside, NetnsID: id, Every: ReadEvery,
+		Netns: inside, NetnsID: id, Every: ReadEvery, Compare: true,
 	})
 	r.w.Set("--stream", entries)
 	r.w.SetLayers(of)
+	senders := ingest.New(env, r.w)
+	r.done.Go(func() { senders.Run(ctx) })
 	r.done.Go(func() { r.w.Run(ctx) })
 	written := files.New(env, segmented(slices.Concat(entries, of)))
 	r.done.Go(func() { written.Run(ctx) })

@@ -33,6 +33,8 @@ type Options struct {
 	Tick func(at int64)
 	// Stats is called every second of the capture and at its end; may be nil.
 	Stats func(Stats)
+	// ToPorts: only what is sent to the ports, which publishers send to servers.
+	ToPorts bool
 	// Blocks is the capture's ring in MiB; 0: capture's own.
 	Blocks int
 }
@@ -57,7 +59,7 @@ func Run(ctx context.Context, o Options, newSink func(Conn) stream.Sink) error {
 	}
 	var ring *capture.Ring
 	ring, err := capture.Open(capture.Options{
-		Iface: o.Iface, Ports: ports, Netns: o.Netns, Blocks: o.Blocks, Lost: w.missed,
+		Iface: o.Iface, Ports: ports, Netns: o.Netns, Blocks: o.Blocks, To: o.ToPorts, Lost: w.missed,
 		Tick: func(at int64) {
 			w.tick(at, func() capture.Stats { return ring.Stats() })
 		},

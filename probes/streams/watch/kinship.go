@@ -1,7 +1,9 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"snag/probes/streams/figures"
@@ -16,6 +18,8 @@ type kinship struct {
 	known  kin.Kin
 	// Of one that is handed in and that its own connection did not name.
 	unnamed string // what it is called while nothing else names it
+	// Of one that snag reads: who sends it, or did.
+	sender string
 }
 
 // meet makes a stream known to the others. Streams that snag reads itself are known
@@ -37,6 +41,43 @@ func (w *Watcher) meet(s *one, j *Joined) {
 	if j != nil && !j.Named {
 		s.kin.unnamed = s.entry.Name
 	}
+}
+
+// Unsent are the servers, address:port, of those streams read by RTMP whose publisher is not known.
+// None where captured connections are watched as well: they tell.
+func (w *Watcher) Unsent() (servers []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.crowd == nil {
+		return nil
+	}
+	for _, s := range w.streams {
+		if s.joined {
+			return nil
+		}
+		if l := s.link0(); l.phase == reading && s.protocol == "rtmp" && s.signs.frames && s.kin.sender == "" && !slices.Contains(servers, l.remote) {
+			servers = append(servers, l.remote)
+		}
+	}
+	return servers
+}
+
+// Sender is a connection that brings a stream to a server, of which somebody else knows the
+// frames: they are compared with those of the streams that are read (Options.Compare), whose
+// publisher it is then.
+func (w *Watcher) Sender(name string, named bool, remote string) *kin.Member {
+	if w.crowd == nil {
+		return nil
+	}
+	s := kin.Publisher
+	if named {
+		s = kin.Named
+	}
+	m := w.crowd.Join(s, name, remote)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.senders = append(w.senders, m)
+	return m
 }
 
 func (j *Joined) publisher() string {
@@ -62,6 +103,9 @@ func (w *Watcher) kindred(now int64) []string {
 	}
 	w.compared = now
 	var out []string
+	for _, m := range w.senders {
+		m.Kin(now)
+	}
 	for _, s := range w.streams {
 		if s.kin.member != nil {
 			s.kin.member.Kin(now) // one that is named may name another
@@ -73,6 +117,7 @@ func (w *Watcher) kindred(now int64) []string {
 			continue
 		}
 		k.known = k.member.Kin(now)
+		k.sender = cmp.Or(k.known.Publisher, k.sender)
 		if k.unnamed == "" {
 			continue
 		}
@@ -163,7 +208,7 @@ func (w *Watcher) rename(s *one, name string) {
 func (s *one) known() figures.Known {
 	k := s.kin.known
 	if !s.joined {
-		return figures.Known{Publisher: k.Publisher}
+		return figures.Known{Publisher: s.kin.sender}
 	}
 	v := figures.Known{By: k.By, Publisher: k.Publisher, Matched: k.Matched, Runs: k.Runs}
 	if s.joined && s.side == recording.StreamSidePublisher {

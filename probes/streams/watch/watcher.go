@@ -89,7 +89,8 @@ type Watcher struct {
 	seen    int64           // the time of joined streams at this tick
 
 	crowd    *kin.Crowd // nil: streams are not compared
-	compared int64      // when they were last
+	senders  []*kin.Member
+	compared int64 // when they were last
 }
 
 // source is one that wants streams watched.

@@ -23,14 +23,14 @@ var accept, reject bpf.Instruction = bpf.RetConstant{Val: whole}, bpf.RetConstan
 
 // Filter is a classic BPF program for a packet socket of type SOCK_DGRAM, whose
 // packets begin at the network header. It passes TCP and UDP from or to one of the
-// ports; all of TCP and UDP where there are none. What it can't look into (a VLAN
+// ports, with to only to one of them; all of TCP and UDP where there are none. What it can't look into (a VLAN
 // tag that no hardware took off, IPv6 extension headers) it passes on to
 // packet.Decode.
 //
 // A packet over the loopback interface is seen when it leaves and when it
 // arrives; only the first is taken. All others are taken wherever they are seen:
 // the same segment twice (a bridge and its port) is a retransmission to tcp.
-func Filter(ports []uint16) ([]bpf.RawInstruction, error) {
+func Filter(ports []uint16, to bool) ([]bpf.RawInstruction, error) {
 	if len(ports) > MaxPorts {
 		return nil, fmt.Errorf("capture on %d ports: at the most %d", len(ports), MaxPorts)
 	}
@@ -40,7 +40,7 @@ func Filter(ports []uint16) ([]bpf.RawInstruction, error) {
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: packet.UDP, SkipTrue: 1},
 		reject,
 		bpf.LoadMemShift{Off: 0}, // X: the header's length
-	}, match(ports, bpf.LoadIndirect{Off: 0, Size: 2}, bpf.LoadIndirect{Off: 2, Size: 2})...)
+	}, match(ports, ends(to, bpf.LoadIndirect{Off: 0, Size: 2}, bpf.LoadIndirect{Off: 2, Size: 2}))...)
 	v6 := append([]bpf.Instruction{
 		bpf.LoadAbsolute{Off: 6, Size: 1}, // RFC 8200: next header
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: packet.TCP, SkipTrue: 4},
@@ -48,7 +48,7 @@ func Filter(ports []uint16) ([]bpf.RawInstruction, error) {
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: icmp6, SkipTrue: 1},
 		accept,
 		reject,
-	}, match(ports, bpf.LoadAbsolute{Off: 40, Size: 2}, bpf.LoadAbsolute{Off: 42, Size: 2})...)
+	}, match(ports, ends(to, bpf.LoadAbsolute{Off: 40, Size: 2}, bpf.LoadAbsolute{Off: 42, Size: 2}))...)
 	link := []bpf.Instruction{
 		bpf.LoadExtension{Num: bpf.ExtLinkLayerType},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: loopback, SkipTrue: 3},
@@ -66,14 +66,22 @@ func Filter(ports []uint16) ([]bpf.RawInstruction, error) {
 	return bpf.Assemble(slices.Concat(link, v4, v6))
 }
 
-// match accepts what has one of the ports as its source or destination.
-func match(ports []uint16, src, dst bpf.Instruction) []bpf.Instruction {
+// ends are the loads of the ports that count.
+func ends(to bool, src, dst bpf.Instruction) []bpf.Instruction {
+	if to {
+		return []bpf.Instruction{dst}
+	}
+	return []bpf.Instruction{src, dst}
+}
+
+// match accepts what has one of the ports at one of its ends.
+func match(ports []uint16, ends []bpf.Instruction) []bpf.Instruction {
 	if len(ports) == 0 {
 		return []bpf.Instruction{accept}
 	}
-	size := 2*len(ports) + 4
+	size := len(ends)*(len(ports)+1) + 2
 	out := make([]bpf.Instruction, 0, size)
-	for _, load := range []bpf.Instruction{src, dst} {
+	for _, load := range ends {
 		out = append(out, load)
 		for _, p := range ports {
 			out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(p), SkipTrue: uint8(size - len(out) - 2)})

@@ -41,6 +41,8 @@ type Options struct {
 	// Lost says that the ring was full and so many packets found no room between two
 	// times, monotonic ns; on the goroutine of Run. May be nil.
 	Lost func(from, to int64, packets uint64)
+	// To: only what is sent to the ports.
+	To bool
 	// Blocks is how many MiB the ring has; 0: 8.
 	Blocks int
 }
@@ -52,6 +54,7 @@ type Ring struct {
 	tick   func(int64)
 	lost   func(from, to int64, packets uint64)
 	blocks int
+	to     bool
 	last   int64 // of the newest packet that was handed on, ns
 	looked int64 // when the counters were read last, ns
 	offset int64 // monotonic less realtime, ns
@@ -60,11 +63,11 @@ type Ring struct {
 
 // Open begins to capture.
 func Open(o Options) (*Ring, error) {
-	prog, err := Filter(o.Ports)
+	prog, err := Filter(o.Ports, o.To)
 	if err != nil {
 		return nil, err
 	}
-	r := &Ring{fd: -1, tick: o.Tick, lost: o.Lost, blocks: o.Blocks, looked: now(unix.CLOCK_MONOTONIC)}
+	r := &Ring{fd: -1, to: o.To, tick: o.Tick, lost: o.Lost, blocks: o.Blocks, looked: now(unix.CLOCK_MONOTONIC)}
 	if r.blocks <= 0 {
 		r.blocks = blocks
 	}
@@ -137,7 +140,7 @@ func (r *Ring) attach(prog []bpf.RawInstruction) error {
 
 // SetPorts captures other ports from now on.
 func (r *Ring) SetPorts(ports []uint16) error {
-	prog, err := Filter(ports)
+	prog, err := Filter(ports, r.to)
 	if err != nil {
 		return err
 	}
