@@ -53,6 +53,9 @@ type AnswerEntry struct {
 	// name of the process stands there even if the sentence leaves it out.
 	Ref        Subject `json:"subject_ref"`
 	Confidence float64 `json:"confidence"`
+	// Elsewhere: it hurts others than what was asked for.
+	Elsewhere bool     `json:"elsewhere,omitempty"`
+	LeadsTo   []string `json:"leads_to,omitempty"`
 	// Remedy is what helps; nil where nothing does.
 	Remedy   *AnswerRemedy `json:"remedy,omitempty"`
 	Evidence []struct {

@@ -35,7 +35,7 @@ func (s *Scene) findWay(r *recording.Recording, st *Stream) {
 		}
 	}
 	if l.From == nil && l.To == nil {
-		st.Ends = "its connection is not among the sockets that were recorded"
+		s.findUnseenWay(r, st)
 		return
 	}
 	st.Way = []Link{l}

@@ -3,6 +3,7 @@ package drawn
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"snag/lab"
 )
@@ -49,15 +50,15 @@ func BlameOf(k Kept, find lab.Answer) (Blame, error) {
 	for _, kind := range k.Heard.Saw {
 		b.Seen = b.Seen || slices.Contains(hurts, kind)
 	}
-	for i, e := range find.Culprits() {
+	for _, e := range find.Culprits() {
 		name := e.Suspect + " on " + e.Subject.Short()
-		if i == 0 {
+		if b.Find == Silent && ofStream(e) { // the first of them
 			b.FindSaid, b.Find = name, Wrong
+			if t.is(e) {
+				b.Find = Right
+			}
 		}
-		switch {
-		case t.is(e) && i == 0:
-			b.Find = Right
-		case !t.accepts(e):
+		if !e.Elsewhere && !t.accepts(e) {
 			b.More = append(b.More, name)
 		}
 	}
@@ -76,6 +77,11 @@ func BlameOf(k Kept, find lab.Answer) (Blame, error) {
 		}
 	}
 	return b, nil
+}
+
+// ofStream: it is named for what the stream that was asked for suffers.
+func ofStream(e lab.AnswerEntry) bool {
+	return !e.Elsewhere && slices.ContainsFunc(e.LeadsTo, func(name string) bool { return strings.HasPrefix(name, "stream-") || name == "frames-skipped" })
 }
 
 // claim is what a viewer may say of a place, and where the fault must not be if it does.

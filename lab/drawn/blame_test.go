@@ -12,7 +12,7 @@ import (
 )
 
 func culprit(suspect, subject string) lab.AnswerEntry {
-	return lab.AnswerEntry{Suspect: suspect, State: "culprit", Subject: lab.Subject(subject)}
+	return lab.AnswerEntry{Suspect: suspect, State: "culprit", Subject: lab.Subject(subject), LeadsTo: []string{"stream-freeze"}}
 }
 
 func TestBlameOf(t *testing.T) {
@@ -32,6 +32,10 @@ func TestBlameOf(t *testing.T) {
 			Blame{Seen: true, Find: Wrong, Host: Silent, Viewer: Right, FindSaid: "process-stopped on nginx[2]", More: []string{"process-stopped on nginx[2]"}}},
 		{"what it brings with it goes first", Heard{Saw: seen}, []lab.AnswerEntry{culprit("packet-loss", "eth0"), culprit("process-stopped", "ffmpeg[1]")},
 			Blame{Seen: true, Find: Wrong, Host: Silent, Viewer: Right, FindSaid: "packet-loss on eth0"}},
+		{"culprits of others", Heard{Saw: seen}, []lab.AnswerEntry{
+			{Suspect: "cpu-saturated", State: "culprit", Subject: "go[3]", Elsewhere: true, LeadsTo: []string{"stream-freeze"}},
+			{Suspect: "nagle-delayed-ack", State: "culprit", Subject: "nginx[2]", LeadsTo: []string{"request-latency"}}, culprit("encoder-stall", "ffmpeg[1]"),
+		}, Blame{Seen: true, Find: Right, Host: Silent, Viewer: Right, FindSaid: "encoder-stall on ffmpeg[1]", More: []string{"nagle-delayed-ack on nginx[2]"}}},
 		{"one wrong verdict of two", Heard{Saw: seen, Host: []Verdict{{"server-stall", "nginx[2]", ""}, {"encoder-stall", "ffmpeg[1]", ""}}}, nil,
 			Blame{Seen: true, Find: Silent, Host: Wrong, Viewer: Right, HostSaid: "server-stall on nginx[2]"}},
 		{"the viewer clears the encoder", Heard{Saw: seen, Said: []string{"all 3 streams of a:1 stopped together: the server, or the way to it; not one encoder"}}, nil,
