@@ -111,7 +111,7 @@ func newWatching(f watchFlags) (*watching, error) {
 		s.host.w = s.watcher
 	}
 	s.watcher.Set("the command line", entries)
-	s.watcher.SetLayers(places)
+	s.watcher.Set("--layers", places)
 	if f.list != "" {
 		s.list = watch.NewListFile(f.list)
 		entries, problems, _, err := s.list.Look(time.Now())

@@ -71,7 +71,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		Netns: inside, NetnsID: id, Every: ReadEvery,
 	})
 	r.w.Set("--stream", entries)
-	r.w.SetLayers(of)
+	r.w.Set("--layers", of)
 	r.done.Go(func() { r.w.Run(ctx) })
 	written := files.New(env, segmented(slices.Concat(entries, of)))
 	r.done.Go(func() { written.Run(ctx) })
