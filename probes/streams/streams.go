@@ -22,6 +22,18 @@ import (
 // a viewer would: their freezes become the symptom. Without a stream it does nothing.
 var Probe = probe.Probe{Name: name, Start: start}
 
+// Listed is the probe where a server's own list names streams, beside those that are
+// asked for by their URLs; left is how many more it lists that are not to be read. It
+// stands in Probe's place (probes.Plan.Reading).
+func Listed(entries []watch.Entry, left int) *probe.Probe {
+	return &probe.Probe{Name: name, Start: func(ctx context.Context, env *probe.Env) (probe.Running, error) {
+		if len(entries)+len(env.Streams) == 0 && env.Layers == "" {
+			return none(env, "the servers list no stream that is published now"), nil
+		}
+		return startWith(ctx, env, entries, left)
+	}}
+}
+
 const (
 	name = "streams"
 	// Measures of this probe, as in recording.Measures.
@@ -34,6 +46,7 @@ const (
 type running struct {
 	env    *probe.Env
 	w      *watch.Watcher
+	left   int // streams that a server lists and that are not read
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
@@ -46,12 +59,21 @@ func (idle) Stop() {}
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if len(env.Streams) == 0 && env.Layers == "" {
-		env.Sink.Append(recording.Coverage{
-			Probe: name, State: recording.CoverageOff, Why: "no stream was asked for",
-			Cure: "snag find --stream URL, with the URL that the viewer has",
-		})
-		return idle{}, nil
+		return none(env, "no stream was asked for"), nil
 	}
+	return startWith(ctx, env, nil, 0)
+}
+
+// none says why no stream is read.
+func none(env *probe.Env, why string) probe.Running {
+	env.Sink.Append(recording.Coverage{
+		Probe: name, State: recording.CoverageOff, Why: why,
+		Cure: "snag find --stream URL, with the URL that the viewer has",
+	})
+	return idle{}
+}
+
+func startWith(ctx context.Context, env *probe.Env, listed []watch.Entry, left int) (probe.Running, error) {
 	entries, of, err := Entries(env.Streams, env.Layers)
 	if err != nil {
 		return nil, err
@@ -65,15 +87,16 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		id = env.Target.NetnsID
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &running{env: env, cancel: cancel}
+	r := &running{env: env, left: left, cancel: cancel}
 	r.w = watch.New(watch.Options{
 		Open: Open, Anchor: env.Anchor, Sink: env.Sink, Tell: r.notice, Note: env.Notice,
 		Netns: inside, NetnsID: id, Every: ReadEvery,
 	})
 	r.w.Set("--stream", entries)
 	r.w.Set("--layers", of)
+	r.w.Set("--discover", listed)
 	r.done.Go(func() { r.w.Run(ctx) })
-	written := files.New(env, segmented(slices.Concat(entries, of)))
+	written := files.New(env, segmented(slices.Concat(entries, of, listed)))
 	r.done.Go(func() { written.Run(ctx) })
 	r.done.Go(func() {
 		probe.Every(ctx, coverEvery, func(time.Duration) { r.cover() })
@@ -153,8 +176,20 @@ func (r *running) Stop() {
 
 func (r *running) cover() {
 	for _, c := range Coverage(r.w) {
-		r.env.Sink.Append(c)
+		r.env.Sink.Append(cutOff(c, r.left))
 	}
+}
+
+// cutOff says of the figures that more streams are listed than were read.
+func cutOff(c recording.Coverage, left int) recording.Coverage {
+	if c.Probe != measureFigures || left == 0 {
+		return c
+	}
+	if c.State == recording.CoverageOK {
+		c.State, c.Cure = recording.CoveragePartial, "more at a time (--max-streams), or --stream with those that matter"
+	}
+	c.Why = strings.TrimPrefix(fmt.Sprintf("%s; of the streams that the servers list %d were not read", c.Why, left), "; ")
+	return c
 }
 
 // Coverage says what a watch measured of what was asked for. Layers are off where
@@ -181,13 +216,22 @@ func ofLayers(c recording.Coverage, matched map[string]layers.How) recording.Cov
 	if len(matched) == 0 {
 		return recording.Coverage{Probe: measureLayers, State: recording.CoverageOff, Why: "no layers were asked for", Cure: "--layers ingest=URL,edge=URL"}
 	}
+	told := 0
 	for _, hop := range slices.Sorted(maps.Keys(matched)) {
 		if how := matched[hop]; how == layers.Searching || how == layers.Unmatched {
-			c.State, c.Why = recording.CoveragePartial, strings.TrimPrefix(c.Why+"; "+hop+": "+how.Why(), "; ")
+			if told++; told <= maxHops {
+				c.State, c.Why = recording.CoveragePartial, strings.TrimPrefix(c.Why+"; "+hop+": "+how.Why(), "; ")
+			}
 		}
+	}
+	if told > maxHops {
+		c.Why += fmt.Sprintf("; so are %d more", told-maxHops)
 	}
 	return c
 }
+
+// maxHops are told one by one of those whose frames are not matched.
+const maxHops = 5
 
 func unread(m watch.Measured) string {
 	var parts []string

@@ -41,17 +41,6 @@ func (w *Watcher) SetList(l *ListFile, entries []Entry, problems []Problem) {
 	w.Set(l.Path(), entries)
 }
 
-// streamsOf counts streams: one that is watched at several layers is one.
-func streamsOf(entries []Entry) int {
-	n := 0
-	for _, e := range entries {
-		if e.places == nil || e.Layer == e.places.names[0] {
-			n++
-		}
-	}
-	return n
-}
-
 func every(ctx context.Context, period time.Duration, do func()) {
 	t := time.NewTicker(period)
 	defer t.Stop()
