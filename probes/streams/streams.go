@@ -22,18 +22,6 @@ import (
 // a viewer would: their freezes become the symptom. Without a stream it does nothing.
 var Probe = probe.Probe{Name: name, Start: start}
 
-// Listed is the probe where a server's own list names streams, beside those that are
-// asked for by their URLs; left is how many more it lists that are not to be read. It
-// stands in Probe's place (probes.Plan.Reading).
-func Listed(entries []watch.Entry, left int) *probe.Probe {
-	return &probe.Probe{Name: name, Start: func(ctx context.Context, env *probe.Env) (probe.Running, error) {
-		if len(entries)+len(env.Streams) == 0 && env.Layers == "" {
-			return none(env, "the servers list no stream that is published now"), nil
-		}
-		return startWith(ctx, env, entries, left)
-	}}
-}
-
 const (
 	name = "streams"
 	// Measures of this probe, as in recording.Measures.
@@ -178,18 +166,6 @@ func (r *running) cover() {
 	for _, c := range Coverage(r.w) {
 		r.env.Sink.Append(cutOff(c, r.left))
 	}
-}
-
-// cutOff says of the figures that more streams are listed than were read.
-func cutOff(c recording.Coverage, left int) recording.Coverage {
-	if c.Probe != measureFigures || left == 0 {
-		return c
-	}
-	if c.State == recording.CoverageOK {
-		c.State, c.Cure = recording.CoveragePartial, "more at a time (--max-streams), or --stream with those that matter"
-	}
-	c.Why = strings.TrimPrefix(fmt.Sprintf("%s; of the streams that the servers list %d were not read", c.Why, left), "; ")
-	return c
 }
 
 // Coverage says what a watch measured of what was asked for. Layers are off where
