@@ -117,7 +117,11 @@ func TestDiscoverWithCredentials(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.With(c)
+			s.refused = 0
 			entries, _, err := d.Ask(context.Background())
+			if s.refused > 2 || strings.Contains(text, "token=") && s.refused != 1 {
+				t.Errorf("%s, %s: asked %d times", auth, text, s.refused)
+			}
 			if works != (err == nil) || works != (len(entries) == 3) || err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "cret")) {
 				t.Errorf("%s, %s: %d streams, %v", auth, text, len(entries), err)
 			}

@@ -23,6 +23,7 @@ type wowza struct {
 	nonce   int
 	counts  map[string]bool // of the nonce, those that were used
 	seen    []string        // credentials, as they came
+	refused int
 	answers map[string]func(http.ResponseWriter)
 }
 
@@ -58,6 +59,7 @@ func (s *wowza) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	if !s.allows(r) {
 		s.nonce, s.counts = s.nonce+1, map[string]bool{}
+		s.refused++
 		offer := map[string]string{"basic": `Basic realm="Wowza"`, "digest": fmt.Sprintf(`Digest realm="Wowza", nonce="n%d", algorithm="MD5", qop="auth"`, s.nonce)}
 		w.Header().Set("WWW-Authenticate", offer[s.auth])
 		http.Error(w, `{"success":false,"message":"The request requires user authentication","code":"401"}`, http.StatusUnauthorized)
@@ -124,6 +126,9 @@ func TestDiscoverWowza(t *testing.T) {
 				t.Errorf("labels %q", entries[1].Labels)
 			}
 		}
+		if want := map[string]int{"none": 0, "basic": 1, "digest": 1}[c.auth]; s.refused != want {
+			t.Errorf("%s: it refused %d times, and was to do so once, before it was told who asks", c.auth, s.refused)
+		}
 		for _, sent := range s.seen {
 			if c.auth == "digest" && !strings.HasPrefix(sent, "Digest ") || c.auth == "none" {
 				t.Errorf("%s: it was sent %q", c.auth, sent)
@@ -132,7 +137,7 @@ func TestDiscoverWowza(t *testing.T) {
 	}
 }
 
-// A wrong password is tried once a round, and neither it nor the user is in the error.
+// A wrong password is tried once a round, and it is not in the error.
 func TestWowzaRefuses(t *testing.T) {
 	for _, auth := range []string{"basic", "digest"} {
 		s, url := newWowza(t, auth)
@@ -146,6 +151,10 @@ func TestWowzaRefuses(t *testing.T) {
 		}
 		if len(s.seen) != 1 {
 			t.Errorf("%s: the password was tried %d times", auth, len(s.seen))
+		}
+		s.seen = nil
+		if _, _, err = d.Ask(context.Background()); err == nil || len(s.seen) > 2 {
+			t.Errorf("%s, the next round: tried %d times, %v", auth, len(s.seen), err)
 		}
 	}
 }

@@ -82,28 +82,28 @@ func TestLabelsOfSeveralAskers(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := entries(t, "rtmp://a/x", "rtmp://a/y")
-	found[0].Labels, found[1].Labels = Labels{"app": "live"}, Labels{"app": "live"}
+	found[0].Labels, found[1].Labels = Labels{"app": "live", "vhost": "v"}, Labels{"app": "live"}
 	w.Set("cams.txt", []Entry{listed})
 	w.Set("nginx", found)
 	stop := running(w)
 	defer stop()
 	await(t, "both are read", func() bool { return f.opened.Load() == 2 && row(w, "x").State == OK })
-	for name, want := range map[string]string{"x": "app=mine site=north", "y": "app=live"} {
+	for name, want := range map[string]string{"x": "app=mine site=north vhost=v", "y": "app=live"} {
 		if got := row(w, name).Labels.String(); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if listed.Labels.String() != "app=mine site=north" || found[0].Labels.String() != "app=live" {
+	if listed.Labels.String() != "app=mine site=north" || found[0].Labels.String() != "app=live vhost=v" {
 		t.Errorf("an asker's own labels were changed: %q, %q", listed.Labels, found[0].Labels)
 	}
 	moved := listed
 	moved.Labels = Labels{"site": "south"}
 	w.Set("cams.txt", []Entry{moved})
-	if got := row(w, "x").Labels.String(); got != "app=live site=south" {
+	if got := row(w, "x").Labels.String(); got != "app=live site=south vhost=v" {
 		t.Errorf("changed to %q", got)
 	}
 	w.Set("cams.txt", nil)
-	if got := row(w, "x").Labels.String(); got != "app=live" || f.opened.Load() != 2 {
+	if got := row(w, "x").Labels.String(); got != "app=live vhost=v" || f.opened.Load() != 2 {
 		t.Errorf("%q, %d connections", got, f.opened.Load())
 	}
 }

@@ -137,3 +137,32 @@ func TestManyLayeredStreams(t *testing.T) {
 		t.Errorf("%d layered, %d names and %d streams are kept", len(w.layered), len(w.names), len(w.streams))
 	}
 }
+
+// A name that another stream has at any layer is taken at all: frames are matched, and
+// judged, by a stream's name.
+func TestALayeredStreamHasOneName(t *testing.T) {
+	var f fake
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor()})
+	one, err := ParseLayers("edge=rtmp://e/live/x,cdn=rtmp://c/live/x", "--layers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ParseLayerTemplates("origin=rtmp://{host}/{app}/{stream},edge=rtmp://edge/{app}/{stream}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, problems := l.Of(entries(t, "rtmp://o/live/x"))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	w.Set("--layers", one)
+	w.Set("cams.txt", other)
+	var names []string
+	for _, r := range w.Snapshot().Rows {
+		names = append(names, r.Name+" @"+r.Layer)
+	}
+	slices.Sort(names)
+	if want := []string{"live/x @cdn", "live/x @edge", "o/live/x @edge", "o/live/x @origin"}; !slices.Equal(names, want) {
+		t.Errorf("%q", names)
+	}
+}
