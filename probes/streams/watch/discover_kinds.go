@@ -49,6 +49,7 @@ var kinds = []kind{
 	{name: "srs", template: "rtmp://{host}:1935/{app}/{stream}", path: "/api/v1/streams", page: srsPage, read: readSRS, label: []string{"app", "vhost"}},
 	{name: "wowza", template: "rtmp://{host}:1935/{app}/{stream}", path: wowzaPath, read: readWowzaInstances, list: listWowza, label: []string{"app", "instance", "vhost"}},
 	{name: "antmedia", template: "http://{host}:5080/{app}/streams/{stream}.m3u8", page: antMediaPage, read: readAntMedia, of: antMediaVars, label: []string{"app"}},
+	{name: "nms", template: "rtmp://{host}:1935/{app}/{stream}", path: "/api/streams", read: readNMS, label: []string{"app"}},
 	{name: "consul", read: readConsul, label: []string{"service", "node", "tags"}},
 }
 

@@ -87,6 +87,11 @@ func TestDiscoverNamesAnotherAnswer(t *testing.T) {
 		{"srs", `{"code":0}`, "another JSON document"},
 		{"srs", `{"code":0,"server":"vid-1","streams":[{"id":"a","na`, "another JSON document"},
 		{"consul", `null`, "another text"},
+		{"nms", `null`, "another text"},
+		{"nms", page, "a web page"},
+		{"nms", `{"success":false,"data":{},"message":"Internal server error"}`, "another JSON document"},
+		{"nms", `{"live":{"cam1":{"publisher":{}}}}`, "another JSON document"},
+		{"nms", `{"live":{"cam1":{"publisher":{"app":"li`, "another JSON document"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(c.body)) }))
 		d, err := ParseDiscovery(c.kind + ":" + server.URL + " url=rtmp://h/{id}{stream}")
