@@ -113,7 +113,7 @@ func (w *web) body(resp *http.Response) ([]byte, error) {
 	case denied(resp):
 		also := ""
 		if w.user != nil || w.token != "" {
-			also = ", to what was sent to authenticate too"
+			also = " although credentials were sent"
 		}
 		return nil, fmt.Errorf("it answered %s%s: give the user in the URL (http://user:password@…) or in --discover-credentials FILE, or allow this address", Clean(resp.Status, 60), also)
 	case resp.StatusCode != http.StatusOK:
