@@ -13,7 +13,9 @@ import (
 	"snag/internal/private"
 	"snag/internal/shown"
 	"snag/probes"
+	"snag/probes/probe"
 	"snag/probes/streams"
+	"snag/probes/streams/watch"
 	"snag/recording"
 )
 
@@ -24,6 +26,7 @@ type findFlags struct {
 	since    string
 	streams  []string
 	layers   string
+	listed   listedFlags
 	out      string
 	quiet    bool
 	budget   string
@@ -53,6 +56,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 		Example: `  sudo snag find
   sudo snag find --for 10s --port 1935
   sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json
+  sudo snag find --discover nginx:http://127.0.0.1:8080/stat
   sudo snag find --symptom 'slow answers on port 8080' --since 5m`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return find(cmd, &f) },
@@ -64,7 +68,8 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words, with a time of day and a port, process or address where you know them; may be given more than once")
 	flags.StringVar(&f.since, "since", "", "when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m); what began later is not its cause")
 	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream meanwhile, as a viewer would: its freezes are the symptom; may be given more than once")
-	flags.StringVar(&f.layers, "layers", "", "read one stream at several places, ingest=URL,origin=URL,edge=URL, and name the first that hurts it")
+	flags.StringVar(&f.layers, "layers", "", "read one stream at several places, ingest=URL,origin=URL,edge=URL, and name the first that hurts it; with {host}, {app} and {stream} in the URLs, each of --discover")
+	f.listed.register(cmd)
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
 	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
@@ -86,7 +91,10 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("netns") && f.target.Netns == "" {
 		return cli.Usage("--netns: the network namespace has no name")
 	}
-	if _, _, err := streams.Entries(f.streams, f.layers); err != nil {
+	if err := f.listed.check(cmd, f.layers); err != nil {
+		return err
+	}
+	if _, _, err := streams.Entries(f.streams, f.layersOfOne()); err != nil {
 		return cli.Usage("%v", err)
 	}
 	if err := f.show.check(); err != nil {
@@ -126,6 +134,10 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if err != nil {
 		return cli.Usage("--since: %v", err)
 	}
+	reading, err := f.listed.ask(cmd.Context(), f.layers, f.target.Netns, shown.To(os.Stderr))
+	if err != nil {
+		return err
+	}
 	dir := f.out
 	if dir == "" {
 		if dir, err = private.New(time.Now()); err != nil {
@@ -135,7 +147,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	ctx, over := untilAsked(cmd.Context(), keptIn(dir))
 	defer over()
 	stayLean(cmd.Context())
-	recorded, begun := f.record(ctx, dir, since)
+	recorded, begun := f.record(ctx, dir, since, reading)
 	if !begun {
 		if f.out == "" {
 			_ = os.Remove(dir) // it is empty
@@ -155,13 +167,21 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	return err
 }
 
+// layersOfOne are --layers where they are of one stream.
+func (f *findFlags) layersOfOne() string {
+	if watch.LayersOfEach(f.layers) {
+		return ""
+	}
+	return f.layers
+}
+
 // record records the host into a folder, for the time and with the budget of the flags;
 // begun is false where nothing was. It ends early with ctx.
-func (f *findFlags) record(ctx context.Context, dir string, since recording.Time) (err error, begun bool) {
+func (f *findFlags) record(ctx context.Context, dir string, since recording.Time, reading *probe.Probe) (err error, begun bool) {
 	progress := newProgress(os.Stderr, f.quiet)
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: cli.Version,
-		Streams: f.streams, Layers: f.layers, Budget: f.share,
+		Streams: f.streams, Layers: f.layersOfOne(), Reading: reading, Budget: f.share,
 		// With a budget, mutexes are part of a closer look at a Go program.
 		GoLocks: f.share > 0, GoRuntime: f.stops,
 		Notice: progress.notice, Tick: progress.tick, Between: giveBack,

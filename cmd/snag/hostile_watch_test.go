@@ -29,6 +29,7 @@ func evilSnapshot(t *testing.T) (watch.Snapshot, []watch.Happened, watch.Judged)
 		}
 		r := watch.Row{Entry: e, Shown: watch.ShownURL(e.URL), Protocol: "rtmp", State: state, Since: now, Why: "read it: the server refused: no", Local: "10.0.0.5:51234", Remote: "10.0.0.9:1935",
 			Asked: now, First: now, Figure: state == watch.OK, Unnamed: i%2 == 0}
+		r.Labels = watch.Labels{"site": "north" + evil}
 		r.Params[stream.Video] = stream.Params{Kind: stream.Video, Codec: "h264", Width: 1280, Height: 720}
 		r.Params[stream.Audio] = stream.Params{Kind: stream.Audio, Codec: "aac"}
 		if i%2 == 1 {
@@ -57,6 +58,7 @@ func TestNothingOfAServersSteersTheTerminal(t *testing.T) {
 	forms := map[string]func(b *bytes.Buffer){
 		"lines": func(b *bytes.Buffer) {
 			l := live.NewLines(b)
+			l.Group = "site"
 			for _, h := range all {
 				l.Event(h)
 			}
@@ -66,6 +68,7 @@ func TestNothingOfAServersSteersTheTerminal(t *testing.T) {
 		},
 		"JSON": func(b *bytes.Buffer) {
 			l := live.NewJSON(b)
+			l.Group = "site"
 			for _, h := range all {
 				l.Event(h)
 			}
@@ -78,6 +81,7 @@ func TestNothingOfAServersSteersTheTerminal(t *testing.T) {
 			for _, width := range []int{60, 100, 200} {
 				b.WriteString((&live.Table{Width: width, Height: 20, Filter: "", Last: shown.Text("last" + evil)}).Draw(&snap) + "\n")
 				b.WriteString((&live.Table{Width: width, Height: 20, Filter: "cam" + evil, Typing: true}).Draw(&snap) + "\n")
+				b.WriteString((&live.Table{Width: width, Height: 20, Group: "site", Last: "last"}).Draw(&snap) + "\n")
 			}
 		},
 		"details": func(b *bytes.Buffer) {

@@ -16,32 +16,35 @@ import (
 )
 
 type watchFlags struct {
-	urls      []string
-	layers    string
-	list      string
-	discover  []string
-	window    time.Duration
-	out       string
-	frames    string
-	listen    string
-	onFreeze  string
-	onTimeout time.Duration
-	webhook   string
-	secret    string
-	form      string
-	json      bool
-	plain     bool
-	most      int
-	perSecond int
-	threshold time.Duration
-	timeout   time.Duration
-	every     time.Duration
-	host      bool
-	passive   bool
-	iface     string
-	ports     []uint
-	netns     string
-	read      string
+	urls         []string
+	layers       string
+	list         string
+	discover     []string
+	credentials  string
+	group        string
+	metricLabels []string
+	window       time.Duration
+	out          string
+	frames       string
+	listen       string
+	onFreeze     string
+	onTimeout    time.Duration
+	webhook      string
+	secret       string
+	form         string
+	json         bool
+	plain        bool
+	most         int
+	perSecond    int
+	threshold    time.Duration
+	timeout      time.Duration
+	every        time.Duration
+	host         bool
+	passive      bool
+	iface        string
+	ports        []uint
+	netns        string
+	read         string
 }
 
 func watchCommand() *cobra.Command {
@@ -51,7 +54,7 @@ func watchCommand() *cobra.Command {
 		Short: "Watch live streams as a viewer would, and say who freezes",
 		Long: `Watch live streams until stopped: rtmp rtmps rtsp rtp, MPEG-TS over UDP, HLS,
 GB28181 PS; all else through ffprobe. Nothing is decoded and no payload is kept.
-After a URL, in the same argument, may stand name=… and threshold=….
+After a URL, in the same argument, may stand name=…, threshold=… and label.KEY=….
 
 In a terminal it shows a table, the sick first. Elsewhere it writes a line for
 each event and a summary every 10 s; with --json an object a line (docs/watch.md).
@@ -62,6 +65,7 @@ froze, went down, lost its audio or could not be read, 1 failed, 2 usage.`,
   snag watch --list cams.txt --listen :9847
   snag watch 'rtmp://origin/live/cam1 name=door threshold=3s' rtmp://origin/live/cam2
   snag watch --discover nginx:http://origin:8080/stat --for 10m --out incident
+  snag watch --discover wowza:http://origin:8087 --discover-credentials servers --group app
   sudo snag watch --list cams.txt --host --webhook https://ops.example/hook
   snag watch --passive --port 1935
   snag watch --read incident.pcap
@@ -72,9 +76,12 @@ froze, went down, lost its audio or could not be read, 1 failed, 2 usage.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.list, "list", "", "watch the URLs of this file, one a line, name=… and threshold=… after it; read again when it changes")
-	flags.StringVar(&f.layers, "layers", "", "watch one stream at several places: ingest=URL,origin=URL,edge=URL")
-	flags.StringArrayVar(&f.discover, "discover", nil, "ask a server each 10 s: nginx:URL mediamtx:URL srs:URL consul:URL, then 'url=TEMPLATE' where streams are read elsewhere; may be given more than once")
+	flags.StringVar(&f.list, "list", "", "watch the URLs of this file, one a line, name=… threshold=… label.KEY=… after it; read again when it changes")
+	flags.StringVar(&f.layers, "layers", "", "watch one stream at several places: ingest=URL,origin=URL,edge=URL; with {host}, {app} and {stream} in the URLs, each of --list and --discover")
+	flags.StringArrayVar(&f.discover, "discover", nil, discoverUsage("ask a server each 10 s"))
+	flags.StringVar(&f.credentials, "discover-credentials", "", credentialsUsage)
+	flags.StringVar(&f.group, "group", "", "group the table and the summaries by this label of the streams, as app")
+	flags.StringSliceVar(&f.metricLabels, "metric-label", nil, "metrics have this label of the streams too, as label_KEY; --group's key is one; may be given more than once")
 	flags.DurationVar(&f.window, "for", 0, "end after so long (default: when stopped)")
 	flags.StringVar(&f.out, "out", "", "keep a recording in this folder")
 	flags.StringVar(&f.frames, "frames", "", "write a line of JSON for each frame to this file")
@@ -108,10 +115,14 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	switch {
-	case cmd.Flags().Changed("netns") && f.netns == "":
+	case changed("netns") && f.netns == "":
 		return cli.Usage("--netns: the name is empty")
 	case !f.isPassive() && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
 		return cli.Usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
+	case changed("discover-credentials") && len(f.discover) == 0:
+		return cli.Usage("--discover-credentials says with what to ask: --discover KIND:URL says whom, and is missing")
+	case watch.LayersOfEach(f.layers) && f.list == "" && len(f.discover) == 0:
+		return cli.Usage("--layers with {…} is for each stream of --list or --discover: give one of them, or write URLs")
 	case changed("for") && (f.window < time.Second || f.window > maxFor):
 		return cli.Usage("--for %s: from 1s to %s", f.window, maxFor)
 	case f.most < 1 || f.most > 20000:
@@ -140,6 +151,22 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// labels are the keys of the labels that metrics have.
+func (f *watchFlags) labels() (watch.MetricLabels, error) {
+	keys := f.metricLabels
+	if f.group != "" {
+		if err := watch.CheckLabelKey(f.group); err != nil {
+			return nil, cli.Usage("--group: %v", err)
+		}
+		keys = append([]string{f.group}, keys...)
+	}
+	labels, err := watch.ParseMetricLabels(keys)
+	if err != nil {
+		return nil, cli.Usage("--metric-label: %v", err)
+	}
+	return labels, nil
+}
+
 // asked are the streams of the command line, and --layers' places: each must be one that can be read.
 func (f *watchFlags) asked() (entries, places []watch.Entry, err error) {
 	for _, raw := range f.urls {
@@ -152,8 +179,10 @@ func (f *watchFlags) asked() (entries, places []watch.Entry, err error) {
 		}
 		entries = append(entries, e)
 	}
-	_, places, err = streams.Entries(nil, f.layers)
-	if err != nil {
+	if watch.LayersOfEach(f.layers) {
+		return entries, nil, nil
+	}
+	if _, places, err = streams.Entries(nil, f.layers); err != nil {
 		return nil, nil, cli.Usage("%v", err)
 	}
 	return entries, places, nil

@@ -16,6 +16,26 @@ const (
 	figuresEvery = 5 * time.Second // of --json: the sums are over as long
 )
 
+func newOutput(f watchFlags) output {
+	switch {
+	case f.json:
+		out := live.NewJSON(os.Stdout)
+		out.Group = f.group
+		return jsonOutput{out}
+	case isTerminal(os.Stdout) && isTerminal(os.Stdin) && !f.plain:
+		out := live.NewScreen()
+		out.Group = f.group
+		return &tableOutput{out}
+	}
+	return plainOutput{newLines(f.group)}
+}
+
+func newLines(group string) *live.Lines {
+	out := live.NewLines(os.Stdout)
+	out.Group = group
+	return out
+}
+
 type plainOutput struct{ *live.Lines }
 
 // Show writes a summary now and then, and a last one.
@@ -68,7 +88,7 @@ func (t *tableOutput) Show(ctx context.Context, snapshot func() watch.Snapshot) 
 	color := os.Getenv("NO_COLOR") == ""
 	err := t.Run(ctx, snapshot, color, os.Stdin, os.Stdout)
 	snap := snapshot()
-	live.NewLines(os.Stdout).Summary(&snap)
+	newLines(t.Group).Summary(&snap)
 	if err != nil {
 		return fmt.Errorf("show the table: %w (--plain writes lines instead)", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"snag/cmd/snag/live"
 	"snag/internal/cli"
 	"snag/internal/netns"
 	"snag/internal/private"
@@ -59,15 +58,16 @@ func newWatching(f watchFlags) (*watching, error) {
 			return nil, cli.Usage("--netns: %v", err)
 		}
 	}
-	for _, spec := range f.discover {
-		d, err := watch.ParseDiscovery(spec)
-		if err != nil {
-			return nil, cli.Usage("--discover: %v", err)
-		}
-		if s.inside != nil {
-			d.Inside(s.inside.Path)
-		}
-		s.discovery = append(s.discovery, d)
+	layers, err := layersOfEach(f.layers)
+	if err != nil {
+		return nil, err
+	}
+	if s.discovery, err = discoveries(f.discover, f.credentials, layers, s.inside); err != nil {
+		return nil, err
+	}
+	labels, err := f.labels()
+	if err != nil {
+		return nil, err
 	}
 	s.show = newOutput(f)
 	alarms, err := f.alarms(s.show.Note)
@@ -84,6 +84,7 @@ func newWatching(f watchFlags) (*watching, error) {
 	o := watch.Options{
 		Open: streams.Open, Anchor: anchor, Most: f.most, PerSecond: f.perSecond, Timeout: f.timeout,
 		Every: f.every, Threshold: f.threshold, Tell: s.show.Event, Note: s.show.Note, Alarms: alarms,
+		MetricLabels: labels,
 	}
 	o.Compare = s.capture != nil || f.host
 	if s.inside != nil {
@@ -111,9 +112,10 @@ func newWatching(f watchFlags) (*watching, error) {
 		s.host.w = s.watcher
 	}
 	s.watcher.Set("the command line", entries)
-	s.watcher.SetLayers(places)
+	s.watcher.Set("--layers", places)
 	if f.list != "" {
 		s.list = watch.NewListFile(f.list)
+		s.list.Layers(layers)
 		entries, problems, _, err := s.list.Look(time.Now())
 		if err != nil {
 			return nil, errors.Join(cli.Usage("--list: %v", err), s.close())
@@ -241,14 +243,4 @@ func (s *watching) close() error {
 		errs = append(errs, s.recorder.Close())
 	}
 	return errors.Join(errs...)
-}
-
-func newOutput(f watchFlags) output {
-	switch {
-	case f.json:
-		return jsonOutput{live.NewJSON(os.Stdout)}
-	case isTerminal(os.Stdout) && isTerminal(os.Stdin) && !f.plain:
-		return &tableOutput{live.NewScreen()}
-	}
-	return plainOutput{live.NewLines(os.Stdout)}
 }

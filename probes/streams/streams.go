@@ -35,6 +35,7 @@ const (
 type running struct {
 	env    *probe.Env
 	w      *watch.Watcher
+	left   int // streams that a server lists and that are not read
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
@@ -47,12 +48,21 @@ func (idle) Stop() {}
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if len(env.Streams) == 0 && env.Layers == "" {
-		env.Sink.Append(recording.Coverage{
-			Probe: name, State: recording.CoverageOff, Why: "no stream was asked for",
-			Cure: "snag find --stream URL, with the URL that the viewer has",
-		})
-		return idle{}, nil
+		return none(env, "no stream was asked for"), nil
 	}
+	return startWith(ctx, env, nil, 0)
+}
+
+// none says why no stream is read.
+func none(env *probe.Env, why string) probe.Running {
+	env.Sink.Append(recording.Coverage{
+		Probe: name, State: recording.CoverageOff, Why: why,
+		Cure: "snag find --stream URL, with the URL that the viewer has",
+	})
+	return idle{}
+}
+
+func startWith(ctx context.Context, env *probe.Env, listed []watch.Entry, left int) (probe.Running, error) {
 	entries, of, err := Entries(env.Streams, env.Layers)
 	if err != nil {
 		return nil, err
@@ -66,17 +76,18 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		id = env.Target.NetnsID
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &running{env: env, cancel: cancel}
+	r := &running{env: env, left: left, cancel: cancel}
 	r.w = watch.New(watch.Options{
 		Open: Open, Anchor: env.Anchor, Sink: env.Sink, Tell: r.notice, Note: env.Notice,
 		Netns: inside, NetnsID: id, Every: ReadEvery, Compare: true,
 	})
 	r.w.Set("--stream", entries)
-	r.w.SetLayers(of)
+	r.w.Set("--layers", of)
+	r.w.Set("--discover", listed)
 	senders := ingest.New(env, r.w)
 	r.done.Go(func() { senders.Run(ctx) })
 	r.done.Go(func() { r.w.Run(ctx) })
-	written := files.New(env, segmented(slices.Concat(entries, of)))
+	written := files.New(env, segmented(slices.Concat(entries, of, listed)))
 	r.done.Go(func() { written.Run(ctx) })
 	r.done.Go(func() {
 		probe.Every(ctx, coverEvery, func(time.Duration) { r.cover() })
@@ -156,7 +167,7 @@ func (r *running) Stop() {
 
 func (r *running) cover() {
 	for _, c := range Coverage(r.w) {
-		r.env.Sink.Append(c)
+		r.env.Sink.Append(cutOff(c, r.left))
 	}
 }
 
@@ -184,13 +195,22 @@ func ofLayers(c recording.Coverage, matched map[string]layers.How) recording.Cov
 	if len(matched) == 0 {
 		return recording.Coverage{Probe: measureLayers, State: recording.CoverageOff, Why: "no layers were asked for", Cure: "--layers ingest=URL,edge=URL"}
 	}
+	told := 0
 	for _, hop := range slices.Sorted(maps.Keys(matched)) {
 		if how := matched[hop]; how == layers.Searching || how == layers.Unmatched {
-			c.State, c.Why = recording.CoveragePartial, strings.TrimPrefix(c.Why+"; "+hop+": "+how.Why(), "; ")
+			if told++; told <= maxHops {
+				c.State, c.Why = recording.CoveragePartial, strings.TrimPrefix(c.Why+"; "+hop+": "+how.Why(), "; ")
+			}
 		}
+	}
+	if told > maxHops {
+		c.Why += fmt.Sprintf("; so are %d more", told-maxHops)
 	}
 	return c
 }
+
+// maxHops are told one by one of those whose frames are not matched.
+const maxHops = 5
 
 func unread(m watch.Measured) string {
 	var parts []string

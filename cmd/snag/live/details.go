@@ -27,6 +27,9 @@ func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 	l.add("")
 	l.add("   %s", r.Shown)
 	l.add("   over %s, asked for by %s", r.Protocol, watch.Clean(r.From, 60))
+	if len(r.Labels) > 0 {
+		l.wrap(t.Width-2, " labels "+r.Labels.String())
+	}
 	if r.Remote != "" {
 		l.add("   read from %s, by %s", r.Remote, r.Local)
 	}

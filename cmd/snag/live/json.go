@@ -18,6 +18,8 @@ import (
 
 // JSON writes what happens as lines of JSON (watch.schema.json, docs/watch.md).
 type JSON struct {
+	Group string // the key of the label by which the summary groups streams; "" for none
+
 	mu  sync.Mutex
 	enc *json.Encoder
 }
@@ -30,29 +32,30 @@ func NewJSON(w io.Writer) *JSON {
 }
 
 type eventLine struct {
-	Type      string   `json:"type"` // event
-	T         string   `json:"t"`
-	Stream    string   `json:"stream"`
-	Layer     string   `json:"layer,omitempty"`
-	Side      string   `json:"side,omitempty"`
-	Event     string   `json:"event"`
-	Phase     string   `json:"phase"`
-	Start     string   `json:"start"`
-	End       string   `json:"end,omitempty"`
-	Value     float64  `json:"value"`
-	Unit      string   `json:"unit,omitempty"`
-	Threshold float64  `json:"threshold_seconds,omitempty"`
-	DTSStep   *float64 `json:"dts_step_seconds,omitempty"`
-	Burst     int      `json:"burst_frames,omitempty"`
-	Pattern   string   `json:"pattern,omitempty"`
-	What      string   `json:"what,omitempty"`
-	From      string   `json:"from,omitempty"`
-	To        string   `json:"to,omitempty"`
-	Why       string   `json:"why,omitempty"`
-	Late      float64  `json:"observer_late_seconds,omitempty"`
-	Missed    float64  `json:"observer_missed_seconds,omitempty"`
-	Doubt     bool     `json:"doubt,omitempty"`
-	Text      string   `json:"text"`
+	Type      string       `json:"type"` // event
+	T         string       `json:"t"`
+	Stream    string       `json:"stream"`
+	Layer     string       `json:"layer,omitempty"`
+	Side      string       `json:"side,omitempty"`
+	Labels    watch.Labels `json:"labels,omitempty"`
+	Event     string       `json:"event"`
+	Phase     string       `json:"phase"`
+	Start     string       `json:"start"`
+	End       string       `json:"end,omitempty"`
+	Value     float64      `json:"value"`
+	Unit      string       `json:"unit,omitempty"`
+	Threshold float64      `json:"threshold_seconds,omitempty"`
+	DTSStep   *float64     `json:"dts_step_seconds,omitempty"`
+	Burst     int          `json:"burst_frames,omitempty"`
+	Pattern   string       `json:"pattern,omitempty"`
+	What      string       `json:"what,omitempty"`
+	From      string       `json:"from,omitempty"`
+	To        string       `json:"to,omitempty"`
+	Why       string       `json:"why,omitempty"`
+	Late      float64      `json:"observer_late_seconds,omitempty"`
+	Missed    float64      `json:"observer_missed_seconds,omitempty"`
+	Doubt     bool         `json:"doubt,omitempty"`
+	Text      string       `json:"text"`
 }
 
 // Event writes an event; values that only went on are left out.
@@ -61,7 +64,7 @@ func (j *JSON) Event(h watch.Happened) {
 		return
 	}
 	l := eventLine{
-		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer, Side: h.Side,
+		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer, Side: h.Side, Labels: h.Labels,
 		Event: strings.TrimPrefix(h.Kind, "stream-"), Phase: h.Phase.String(),
 		Start: stamp(h.T), Value: h.Value, Unit: h.Unit, Threshold: h.Threshold,
 		DTSStep: pointer(h.Step), Burst: h.Burst, Pattern: string(h.Pattern),
@@ -75,44 +78,45 @@ func (j *JSON) Event(h watch.Happened) {
 }
 
 type figuresLine struct {
-	Type       string   `json:"type"` // figures
-	T          string   `json:"t"`
-	Stream     string   `json:"stream"`
-	Layer      string   `json:"layer,omitempty"`
-	Side       string   `json:"side,omitempty"`
-	NamedBy    string   `json:"named_by,omitempty"`
-	Publisher  string   `json:"publisher,omitempty"`
-	Matched    *int     `json:"matched_runs,omitempty"`
-	Compared   *int     `json:"compared_runs,omitempty"`
-	Rivals     int      `json:"rivals,omitempty"`
-	State      string   `json:"state"`
-	Since      string   `json:"since,omitempty"`
-	Why        string   `json:"why,omitempty"`
-	Seconds    float64  `json:"seconds"`
-	Video      *sumLine `json:"video"`
-	Audio      *sumLine `json:"audio"`
-	Gap        *float64 `json:"gap_seconds"`
-	Missing    *int     `json:"missing_frames"`
-	Drift      *float64 `json:"drift_seconds"`
-	Pace       *float64 `json:"dts_per_wall"`
-	Skew       *float64 `json:"skew_seconds"`
-	GOPSeconds *float64 `json:"gop_seconds"`
-	GOPFrames  *int     `json:"gop_frames"`
-	GOPVaries  *float64 `json:"gop_varies_frames"`
-	FPSDTS     *float64 `json:"fps_dts"`
-	Codec      string   `json:"video_codec,omitempty"`
-	Width      int      `json:"width,omitempty"`
-	Height     int      `json:"height,omitempty"`
-	AudioCodec string   `json:"audio_codec,omitempty"`
-	Lost       *uint64  `json:"packets_lost_total"`
-	TooLate    *uint64  `json:"packets_late_total"`
-	Continuity *uint64  `json:"continuity_errors_total"`
-	Jitter     *float64 `json:"jitter_seconds"`
-	Playlist   *float64 `json:"playlist_age_seconds"`
-	Slowness   *float64 `json:"segment_slowness"`
-	Freezes    uint64   `json:"freezes_total"`
-	Late       float64  `json:"observer_late_seconds"`
-	Doubt      bool     `json:"doubt"`
+	Type       string       `json:"type"` // figures
+	T          string       `json:"t"`
+	Stream     string       `json:"stream"`
+	Layer      string       `json:"layer,omitempty"`
+	Side       string       `json:"side,omitempty"`
+	Labels     watch.Labels `json:"labels,omitempty"`
+	NamedBy    string       `json:"named_by,omitempty"`
+	Publisher  string       `json:"publisher,omitempty"`
+	Matched    *int         `json:"matched_runs,omitempty"`
+	Compared   *int         `json:"compared_runs,omitempty"`
+	Rivals     int          `json:"rivals,omitempty"`
+	State      string       `json:"state"`
+	Since      string       `json:"since,omitempty"`
+	Why        string       `json:"why,omitempty"`
+	Seconds    float64      `json:"seconds"`
+	Video      *sumLine     `json:"video"`
+	Audio      *sumLine     `json:"audio"`
+	Gap        *float64     `json:"gap_seconds"`
+	Missing    *int         `json:"missing_frames"`
+	Drift      *float64     `json:"drift_seconds"`
+	Pace       *float64     `json:"dts_per_wall"`
+	Skew       *float64     `json:"skew_seconds"`
+	GOPSeconds *float64     `json:"gop_seconds"`
+	GOPFrames  *int         `json:"gop_frames"`
+	GOPVaries  *float64     `json:"gop_varies_frames"`
+	FPSDTS     *float64     `json:"fps_dts"`
+	Codec      string       `json:"video_codec,omitempty"`
+	Width      int          `json:"width,omitempty"`
+	Height     int          `json:"height,omitempty"`
+	AudioCodec string       `json:"audio_codec,omitempty"`
+	Lost       *uint64      `json:"packets_lost_total"`
+	TooLate    *uint64      `json:"packets_late_total"`
+	Continuity *uint64      `json:"continuity_errors_total"`
+	Jitter     *float64     `json:"jitter_seconds"`
+	Playlist   *float64     `json:"playlist_age_seconds"`
+	Slowness   *float64     `json:"segment_slowness"`
+	Freezes    uint64       `json:"freezes_total"`
+	Late       float64      `json:"observer_late_seconds"`
+	Doubt      bool         `json:"doubt"`
 }
 
 type sumLine struct {
@@ -139,7 +143,7 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 			Jitter: pointer(f.Transport.Gauge[stream.Jitter]), Playlist: pointer(f.Transport.Gauge[stream.PlaylistAge]),
 			Freezes: r.Freezes, Late: f.Late, Doubt: f.Doubt || f.Five.Doubt,
 		}
-		l.Side = r.Side
+		l.Side, l.Labels = r.Side, r.Labels
 		if f.GOP.Frames > 0 {
 			l.GOPFrames = &f.GOP.Frames
 		}
@@ -187,42 +191,62 @@ type summaryLine struct {
 	Memory  *int64         `json:"own_memory_bytes"`
 	Late    float64        `json:"own_late_seconds"`
 	Worst   float64        `json:"own_worst_late_seconds"`
+	GroupBy string         `json:"group_by,omitempty"`
+	Groups  []groupLine    `json:"groups,omitempty"`
+}
+
+type groupLine struct {
+	Value   string         `json:"value"`
+	Streams int            `json:"streams"`
+	States  map[string]int `json:"states"`
 }
 
 // Summary writes how all of it stands.
 func (j *JSON) Summary(s *watch.Snapshot) {
 	l := summaryLine{
-		Type: "summary", T: stamp(s.T), Streams: len(s.Rows), States: map[string]int{}, Left: s.Left, Freezes: s.Freeze,
+		Type: "summary", T: stamp(s.T), Streams: len(s.Rows), States: byName(s.States), Left: s.Left, Freezes: s.Freeze,
 		CPU: pointer(s.Own.CPU), Late: s.Own.Late.Seconds(), Worst: s.Own.Worst.Seconds(),
 	}
 	if s.Own.Memory > 0 {
 		l.Memory = &s.Own.Memory
 	}
-	for state := range watch.States {
-		if n := s.States[state]; n > 0 {
-			l.States[state.String()] = n
+	if j.Group != "" {
+		l.GroupBy = j.Group
+		for _, g := range groupsOf(Sorted(s, ""), j.Group) {
+			l.Groups = append(l.Groups, groupLine{g.value, len(g.rows), byName(g.states)})
 		}
 	}
 	j.write(l)
 }
 
+func byName(states [watch.States]int) map[string]int {
+	out := map[string]int{}
+	for state := range watch.States {
+		if n := states[state]; n > 0 {
+			out[state.String()] = n
+		}
+	}
+	return out
+}
+
 type verdictLine struct {
-	Type       string   `json:"type"` // verdict
-	T          string   `json:"t"`
-	Stream     string   `json:"stream"`
-	Layer      string   `json:"layer,omitempty"`
-	Onset      string   `json:"onset,omitempty"`
-	Culprit    string   `json:"culprit,omitempty"`
-	Subject    string   `json:"subject,omitempty"`
-	Confidence *float64 `json:"confidence,omitempty"`
-	Text       string   `json:"text"`
-	Recording  string   `json:"recording"`
+	Type       string       `json:"type"` // verdict
+	T          string       `json:"t"`
+	Stream     string       `json:"stream"`
+	Layer      string       `json:"layer,omitempty"`
+	Labels     watch.Labels `json:"labels,omitempty"`
+	Onset      string       `json:"onset,omitempty"`
+	Culprit    string       `json:"culprit,omitempty"`
+	Subject    string       `json:"subject,omitempty"`
+	Confidence *float64     `json:"confidence,omitempty"`
+	Text       string       `json:"text"`
+	Recording  string       `json:"recording"`
 }
 
 // Verdict writes what the host's recording told of a stream.
 func (j *JSON) Verdict(v watch.Judged) {
 	l := verdictLine{
-		Type: "verdict", T: time.Now().UTC().Format(time.RFC3339Nano), Stream: v.Stream, Layer: v.Layer,
+		Type: "verdict", T: time.Now().UTC().Format(time.RFC3339Nano), Stream: v.Stream, Layer: v.Layer, Labels: v.Labels,
 		Culprit: v.Culprit, Subject: watch.Clean(v.Subject, 200), Text: watch.Clean(v.Text, 2000), Recording: v.Recording,
 	}
 	if v.Onset != 0 {

@@ -13,6 +13,8 @@ import (
 // Lines writes what happens as plain lines: for a log, a pipe, a terminal that
 // can't move its cursor.
 type Lines struct {
+	Group string // the key of the label by which the summary groups streams; "" for none
+
 	mu sync.Mutex
 	w  io.Writer
 }
@@ -35,9 +37,22 @@ func (l *Lines) Verdict(j watch.Judged) {
 	l.line(time.Now().UTC(), "%s  %s", named(j.Stream, j.Layer), SayVerdict(j))
 }
 
-// Summary writes how all of it stands.
+// maxGroups groups are told in a summary of lines: the worst.
+const maxGroups = 20
+
+// Summary writes how all of it stands, and each group.
 func (l *Lines) Summary(s *watch.Snapshot) {
 	l.line(s.T.Wall(), "%s; %s", totals(s), own(s.Own))
+	if l.Group == "" {
+		return
+	}
+	groups := groupsOf(Sorted(s, ""), l.Group)
+	for i := range groups[:min(len(groups), maxGroups)] {
+		l.line(s.T.Wall(), "  %s", groups[i].String())
+	}
+	if over := len(groups) - maxGroups; over > 0 {
+		l.line(s.T.Wall(), "  %d more groups, none of them worse", over)
+	}
 }
 
 func (l *Lines) line(at time.Time, format string, args ...any) {

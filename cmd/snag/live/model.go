@@ -15,6 +15,8 @@ import (
 
 // Screen is the live table in a terminal.
 type Screen struct {
+	Group string // the key of the label that rows are grouped by; "" for none
+
 	mu   sync.Mutex
 	last string
 }
@@ -43,7 +45,7 @@ func (s *Screen) Verdict(j watch.Judged) {
 
 // Run shows the table until the user quits or ctx ends.
 func (s *Screen) Run(ctx context.Context, snapshot func() watch.Snapshot, color bool, in, out *os.File) error {
-	m := model{screen: s, look: snapshot, table: Table{Width: 80, Height: 24, Color: color}, snap: snapshot()}
+	m := model{screen: s, look: snapshot, table: Table{Width: 80, Height: 24, Color: color, Group: s.Group}, snap: snapshot()}
 	// Ctrl-C is the command's, as everywhere: it ends ctx.
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithFPS(10))
 	_, err := p.Run()
@@ -141,12 +143,17 @@ func (m model) typed(msg tea.KeyPressMsg) model {
 
 // move chooses another row. The cursor stays with its stream when rows move.
 func (m *model) move(by int) {
-	rows := Sorted(&m.snap, m.table.Filter)
+	rows := m.rows()
 	if len(rows) == 0 {
 		return
 	}
 	at := max(0, slices.IndexFunc(rows, func(r *watch.Row) bool { return Key(r) == m.table.Cursor }))
 	m.table.Cursor = Key(rows[min(max(0, at+by), len(rows)-1)])
+}
+
+// rows are those that the filter leaves, in the table's order.
+func (m *model) rows() []*watch.Row {
+	return rowsOf(itemsOf(Sorted(&m.snap, m.table.Filter), m.table.Group))
 }
 
 // View draws the table, or the chosen stream.
@@ -158,7 +165,7 @@ func (m model) View() tea.View {
 }
 
 func (m model) draw() string {
-	if rows := Sorted(&m.snap, m.table.Filter); m.details && len(rows) > 0 {
+	if rows := m.rows(); m.details && len(rows) > 0 {
 		at := max(0, slices.IndexFunc(rows, func(r *watch.Row) bool { return Key(r) == m.table.Cursor }))
 		return m.table.Details(&m.snap, rows[at])
 	}

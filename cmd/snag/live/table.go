@@ -19,7 +19,8 @@ type Table struct {
 	Color         bool
 	Cursor        string // the key of the chosen row; "" for the first
 	Top           int    // the first row that is shown; moved so that the cursor is
-	Filter        string // part of a name, URL or state; "" for all
+	Filter        string // part of a name, label, URL or state; "" for all
+	Group         string // the key of the label that rows are grouped by; "" for none
 	Typing        bool   // the filter is being typed
 	Last          string // the last event, one line
 }
@@ -34,7 +35,7 @@ func Sorted(s *watch.Snapshot, filter string) []*watch.Row {
 	var rows []*watch.Row
 	for i := range s.Rows {
 		r := &s.Rows[i]
-		if filter == "" || strings.Contains(strings.ToLower(r.Name+" "+r.Layer+" "+r.Shown+" "+stateWord(r.State)), filter) {
+		if filter == "" || strings.Contains(strings.ToLower(r.Name+" "+r.Layer+" "+r.Shown+" "+stateWord(r.State)+" "+r.Labels.String()), filter) {
 			rows = append(rows, r)
 		}
 	}
@@ -85,21 +86,25 @@ func (t *Table) Rows() int { return max(1, t.Height-around) }
 
 // Draw draws the table, Height lines of at most Width columns.
 func (t *Table) Draw(s *watch.Snapshot) string {
-	rows := Sorted(s, t.Filter)
-	chosen := t.scroll(rows)
+	items := itemsOf(Sorted(s, t.Filter), t.Group)
+	chosen := t.scroll(items)
 	columns := layout(max(t.Width, 60), hasTransport(s.Rows))
 	lines := []string{
 		t.head(s),
 		" " + cut(own(s.Own), t.Width-1),
 		t.style(styleTitle, strings.Repeat(" ", margin)+titles(columns)),
 	}
-	for i := t.Top; i < min(len(rows), t.Top+t.Rows()); i++ {
-		lines = append(lines, t.row(columns, s, rows[i], i == chosen))
+	for i := t.Top; i < min(len(items), t.Top+t.Rows()); i++ {
+		if items[i].row == nil {
+			lines = append(lines, t.style(styleTitle, " "+items[i].head))
+			continue
+		}
+		lines = append(lines, t.row(columns, s, items[i].row, i == chosen))
 	}
 	for len(lines) < t.Height-2 {
 		lines = append(lines, "")
 	}
-	lines = append(lines, " "+cut(t.Last, t.Width-1), t.keys(len(rows)))
+	lines = append(lines, " "+cut(t.Last, t.Width-1), t.keys(items))
 	for i, l := range lines {
 		lines[i] = cut(l, t.Width)
 	}
@@ -119,13 +124,20 @@ func (t *Table) head(s *watch.Snapshot) string {
 	return text + "  " + at
 }
 
-// scroll moves Top so that the chosen row is shown, and says which that is.
-func (t *Table) scroll(rows []*watch.Row) int {
-	chosen := max(0, slices.IndexFunc(rows, func(r *watch.Row) bool { return Key(r) == t.Cursor }))
-	fits := t.Rows()
-	t.Top = min(t.Top, chosen)
+// scroll moves Top so that the chosen row is shown, with its group's line where it is
+// the first of it, and says which that is.
+func (t *Table) scroll(items []item) int {
+	chosen := slices.IndexFunc(items, func(i item) bool { return i.row != nil && Key(i.row) == t.Cursor })
+	if chosen < 0 {
+		chosen = max(0, slices.IndexFunc(items, func(i item) bool { return i.row != nil }))
+	}
+	fits, first := t.Rows(), chosen
+	if chosen > 0 && items[chosen-1].row == nil {
+		first--
+	}
+	t.Top = min(t.Top, first)
 	t.Top = max(t.Top, chosen-fits+1, 0)
-	t.Top = max(0, min(t.Top, len(rows)-fits))
+	t.Top = max(0, min(t.Top, len(items)-fits))
 	return chosen
 }
 
@@ -150,7 +162,7 @@ func (t *Table) row(columns []column, s *watch.Snapshot, r *watch.Row, chosen bo
 	return mark + strings.Join(c, " ")
 }
 
-func (t *Table) keys(shown int) string {
+func (t *Table) keys(items []item) string {
 	if t.Typing {
 		return fmt.Sprintf(" / %s█   (enter: keep, esc: all)", watch.Clean(t.Filter, 60))
 	}
@@ -158,8 +170,9 @@ func (t *Table) keys(shown int) string {
 	if t.Filter != "" {
 		text = fmt.Sprintf(" filter: %s (esc: all)   q quit   enter details", watch.Clean(t.Filter, 40))
 	}
-	if fits := t.Rows(); shown > fits {
-		text += fmt.Sprintf("   rows %d–%d of %d", t.Top+1, min(shown, t.Top+fits), shown)
+	if fits := t.Rows(); len(items) > fits {
+		before, here := len(rowsOf(items[:t.Top])), len(rowsOf(items[t.Top:min(len(items), t.Top+fits)]))
+		text += fmt.Sprintf("   rows %d–%d of %d", before+1, before+here, len(rowsOf(items)))
 	}
 	return t.style(styleDim, text)
 }

@@ -31,10 +31,19 @@ func totalsOf(s *watch.Snapshot, to watch.State) string {
 	if len(s.Rows) == 0 {
 		return "no streams yet"
 	}
+	text := summed(len(s.Rows), s.States, to)
+	if s.Left > 0 {
+		text += fmt.Sprintf("; %d not watched (--max-streams)", s.Left)
+	}
+	return text
+}
+
+// summed is so many streams by their states.
+func summed(streams int, states [watch.States]int, to watch.State) string {
 	var parts []string
 	more := 0
 	for state := range watch.States {
-		n := s.States[state]
+		n := states[state]
 		switch {
 		case n == 0:
 		case state >= to && state.Sick():
@@ -46,17 +55,13 @@ func totalsOf(s *watch.Snapshot, to watch.State) string {
 	if more > 0 {
 		parts = append(parts, "")
 		last := len(parts) - 1
-		if s.States[watch.OK] > 0 { // before the well
+		if states[watch.OK] > 0 { // before the well
 			parts[last] = parts[last-1]
 			last--
 		}
 		parts[last] = fmt.Sprintf("%d more sick", more)
 	}
-	text := fmt.Sprintf("%d stream%s: %s", len(s.Rows), plural(len(s.Rows)), strings.Join(parts, ", "))
-	if s.Left > 0 {
-		text += fmt.Sprintf("; %d not watched (--max-streams)", s.Left)
-	}
-	return text
+	return fmt.Sprintf("%d stream%s: %s", streams, plural(streams), strings.Join(parts, ", "))
 }
 
 // doubtful is how late snag may run before its figures are in doubt: a quarter of

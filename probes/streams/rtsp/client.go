@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"snag/internal/httpauth"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/wire"
 )
@@ -37,7 +38,7 @@ type client struct {
 	session   string
 	timeout   time.Duration // the session's
 	public    string        // methods
-	challenge *challenge
+	challenge *httpauth.Challenge
 	uses      int // of the challenge's nonce
 	onPacket  func(channel uint8, at int64, b []byte)
 	at        int64 // when the bytes in buf came
@@ -182,7 +183,7 @@ func (c *client) send(method, uri string, fields ...field) (int, error) {
 	}
 	if c.challenge != nil && c.user != nil {
 		c.uses++
-		fmt.Fprintf(&b, "Authorization: %s\r\n", c.challenge.answer(c.user, method, uri, random(), c.uses))
+		fmt.Fprintf(&b, "Authorization: %s\r\n", c.challenge.Answer(c.user, method, uri, random(), c.uses))
 	}
 	for _, f := range fields {
 		fmt.Fprintf(&b, "%s: %s\r\n", f.name, f.value)
@@ -223,8 +224,8 @@ func (c *client) ask(ctx context.Context, method, uri string, fields ...field) (
 		if m.status != 401 || c.user == nil || try == 2 {
 			return m, nil
 		}
-		offered, ok := choose(m.all("WWW-Authenticate"))
-		if !ok || c.challenge != nil && c.challenge.nonce == offered.nonce || try == 1 && !offered.stale {
+		offered, ok := httpauth.Choose(m.all("WWW-Authenticate"))
+		if !ok || c.challenge != nil && c.challenge.Nonce == offered.Nonce || try == 1 && !offered.Stale {
 			return m, nil // refused with what it asked for, or asked for what snag can't give
 		}
 		c.challenge, c.uses = &offered, 0

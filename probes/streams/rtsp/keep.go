@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"snag/internal/httpauth"
 )
 
 // keeper keeps the session alive (RFC 2326 10.8): a server ends one that it does
@@ -50,7 +52,7 @@ func (k *keeper) answer(m message) error {
 	case 405, 501, 551:
 		k.options = true
 	case 401:
-		if c, ok := choose(m.all("WWW-Authenticate")); ok && k.user != nil && !k.again {
+		if c, ok := httpauth.Choose(m.all("WWW-Authenticate")); ok && k.user != nil && !k.again {
 			k.challenge, k.uses, k.again = &c, 0, true
 			return k.request(time.Now())
 		}

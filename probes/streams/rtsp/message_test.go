@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"snag/internal/httpauth"
 )
 
 func TestParse(t *testing.T) {
@@ -64,7 +66,7 @@ func FuzzParse(f *testing.F) {
 			if n <= 0 || n > len(b) || len(m.body) > n || len(m.fields) > maxFields {
 				t.Fatalf("%d bytes of %d, body of %d", n, len(b), len(m.body))
 			}
-			_, _ = choose(m.all("WWW-Authenticate"))
+			_, _ = httpauth.Choose(m.all("WWW-Authenticate"))
 			readTransport(m.get("Transport"))
 			readSession(m.get("Session"))
 			readRTPInfo(m.get("RTP-Info"), []string{"rtsp://h/a/b", ""})

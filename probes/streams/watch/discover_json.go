@@ -14,21 +14,21 @@ const pageSize = 1000
 // path that nobody publishes has nothing to read: ready is false, since 1.17 available
 // (ready is deprecated there); or what it has is the picture that fills the gap of
 // alwaysAvailable, and online is false.
-func readMediaMTX(body []byte) ([]vars, int, error) {
+func readMediaMTX(body []byte) (listing, error) {
 	var list struct {
 		PageCount *int `json:"pageCount"`
-		Items     []struct {
+		Items     *[]struct {
 			Name      string `json:"name"`
 			Ready     bool   `json:"ready"`
 			Available *bool  `json:"available"`
 			Online    *bool  `json:"online"`
 		} `json:"items"`
 	}
-	if err := json.Unmarshal(body, &list); err != nil || list.PageCount == nil {
-		return nil, 0, another(body, "MediaMTX's list of paths (api: yes in mediamtx.yml; /v3/paths/list)")
+	if err := json.Unmarshal(body, &list); err != nil || list.PageCount == nil || list.Items == nil {
+		return listing{}, another(body, "MediaMTX's list of paths (api: yes in mediamtx.yml; /v3/paths/list)")
 	}
 	var out []vars
-	for _, p := range list.Items {
+	for _, p := range *list.Items {
 		published := p.Ready
 		if p.Available != nil {
 			published = *p.Available && (p.Online == nil || *p.Online)
@@ -37,20 +37,20 @@ func readMediaMTX(body []byte) ([]vars, int, error) {
 			out = append(out, vars{"stream": p.Name})
 		}
 	}
-	return out, max(*list.PageCount, 1), nil
+	return listing{found: out, pages: max(*list.PageCount, 1)}, nil
 }
 
-func mediaMTXPage(api *url.URL, n int) *url.URL {
+func mediaMTXPage(api *url.URL, n, _ int) *url.URL {
 	return withQuery(api, "itemsPerPage", strconv.Itoa(pageSize), "page", strconv.Itoa(n))
 }
 
 // readSRS reads SRS's /api/v1/streams (trunk/src/app/srs_app_statistic.cpp, dumps).
 // A stream that was published once stays listed with publish.active false. Before
 // the path that url has stands the virtual host, where it is not the default one.
-func readSRS(body []byte) ([]vars, int, error) {
+func readSRS(body []byte) (listing, error) {
 	var list struct {
 		Code    *int `json:"code"`
-		Streams []struct {
+		Streams *[]struct {
 			Name    string `json:"name"`
 			App     string `json:"app"`
 			URL     string `json:"url"`
@@ -59,65 +59,25 @@ func readSRS(body []byte) ([]vars, int, error) {
 			} `json:"publish"`
 		} `json:"streams"`
 	}
-	if err := json.Unmarshal(body, &list); err != nil || list.Code == nil {
-		return nil, 0, another(body, "SRS's list of streams (http_api enabled on; /api/v1/streams)")
+	if err := json.Unmarshal(body, &list); err != nil || list.Code == nil || *list.Code == 0 && list.Streams == nil {
+		return listing{}, another(body, "SRS's list of streams (http_api enabled on; /api/v1/streams)")
 	}
 	if *list.Code != 0 {
-		return nil, 0, fmt.Errorf("SRS answered with its error %d", *list.Code)
+		return listing{}, fmt.Errorf("SRS answered with its error %d", *list.Code)
 	}
 	var out []vars
-	for _, s := range list.Streams {
+	for _, s := range *list.Streams {
 		if s.Publish.Active && s.Name != "" {
 			vhost, _, _ := strings.Cut(s.URL, "/")
-			out = append(out, vars{"app": s.App, "stream": s.Name, "vhost": vhost})
+			out = append(out, vars{"app": s.App, "stream": s.Name, "vhost": vhost, queryVhost: vhost})
 		}
 	}
-	return out, 1, nil
+	return listing{found: out, pages: 1}, nil
 }
 
 // srsPage asks for as many as fit: SRS gives 10 where nobody asks for more.
-func srsPage(api *url.URL, _ int) *url.URL {
+func srsPage(api *url.URL, _, _ int) *url.URL {
 	return withQuery(api, "start", "0", "count", strconv.Itoa(pageSize*10))
-}
-
-// readConsul reads Consul's /v1/health/service/NAME. Instances whose checks fail
-// are watched too: whether they still give a stream is the question.
-func readConsul(body []byte) ([]vars, int, error) {
-	var list []struct {
-		Node *struct {
-			Node    string
-			Address string
-		}
-		Service *struct {
-			ID      string
-			Service string
-			Address string
-			Port    int
-			Meta    map[string]string
-		}
-	}
-	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, 0, another(body, "Consul's list of a service's instances (/v1/health/service/NAME)")
-	}
-	var out []vars
-	for _, i := range list {
-		if i.Node == nil || i.Service == nil {
-			return nil, 0, another(body, "Consul's list of a service's instances (/v1/health/service/NAME)")
-		}
-		v := vars{"node": i.Node.Node, "address": i.Service.Address, "id": i.Service.ID, "service": i.Service.Service}
-		if v["address"] == "" { // the service is registered at its node's
-			v["address"] = i.Node.Address
-		}
-		v["host"] = v["address"]
-		if i.Service.Port > 0 {
-			v["port"] = strconv.Itoa(i.Service.Port)
-		}
-		for key, value := range i.Service.Meta {
-			v["meta."+key] = value
-		}
-		out = append(out, v)
-	}
-	return out, 1, nil
 }
 
 func withQuery(u *url.URL, pairs ...string) *url.URL {

@@ -24,12 +24,12 @@ type nginxStat struct {
 
 // readNginx finds the streams that somebody publishes: one that only has
 // viewers waiting is listed too, and gives no frame.
-func readNginx(body []byte) ([]vars, int, error) {
+func readNginx(body []byte) (listing, error) {
 	var stat nginxStat
 	dec := xml.NewDecoder(bytes.NewReader(body))
-	dec.Strict = false // it does not escape names as it should: a bare & must not hide the rest
-	if err := dec.Decode(&stat); err != nil {
-		return nil, 0, another(body, "nginx-rtmp's stat page (rtmp_stat all; in the http server)")
+	dec.Strict = false                                                  // it does not escape names as it should: a bare & must not hide the rest
+	if err := dec.Decode(&stat); err != nil || len(stat.Servers) == 0 { // the page has each server of the configuration
+		return listing{}, another(body, "nginx-rtmp's stat page (rtmp_stat all; in the http server)")
 	}
 	var out []vars
 	for _, s := range stat.Servers {
@@ -41,5 +41,5 @@ func readNginx(body []byte) ([]vars, int, error) {
 			}
 		}
 	}
-	return out, 1, nil
+	return listing{found: out, pages: 1}, nil
 }

@@ -20,7 +20,7 @@ import (
 // false: internal/core/path.go), mediamtx-1.9.json by 1.9's apidocs/openapi.yaml;
 // consul.json is by Consul's api-docs/health. A real Consul is asked in
 // consul_live_test.go, a real nginx-rtmp in the probe's live test.
-func answer(t *testing.T, name string) []byte {
+func answer(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/discover/" + name)
 	if err != nil {
@@ -79,6 +79,19 @@ func TestDiscoverNamesAnotherAnswer(t *testing.T) {
 		{"consul", `{}`, "another JSON document"},
 		{"consul", `[{"Name":"x"}]`, "another JSON document"},
 		{"consul", "\x1b[2Jhello", `\x1b`},
+		// Nothing here says that there are no streams.
+		{"nginx", `<rtmp></rtmp>`, "another XML document"},
+		{"nginx", `<rtmp><nginx_version>1.22.1</nginx_version><server><application><name>live</name><live><stream><na`, "another XML document"},
+		{"mediamtx", `{"itemCount":0,"pageCount":0}`, "another JSON document"},
+		{"mediamtx", `{"itemCount":0,"pageCount":0,"items":null}`, "another JSON document"},
+		{"srs", `{"code":0}`, "another JSON document"},
+		{"srs", `{"code":0,"server":"vid-1","streams":[{"id":"a","na`, "another JSON document"},
+		{"consul", `null`, "another text"},
+		{"nms", `null`, "another text"},
+		{"nms", page, "a web page"},
+		{"nms", `{"success":false,"data":{},"message":"Internal server error"}`, "another JSON document"},
+		{"nms", `{"live":{"cam1":{"publisher":{}}}}`, "another JSON document"},
+		{"nms", `{"live":{"cam1":{"publisher":{"app":"li`, "another JSON document"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(c.body)) }))
 		d, err := ParseDiscovery(c.kind + ":" + server.URL + " url=rtmp://h/{id}{stream}")
@@ -123,6 +136,38 @@ func TestDiscoverIsBounded(t *testing.T) {
 	}
 }
 
+// Credentials are not sent on without TLS, nor to another port.
+func TestDiscoverKeepsCredentialsFromRedirects(t *testing.T) {
+	var sent []string
+	plain := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("Authorization"))
+	}))
+	defer plain.Close()
+	client := askClient()
+	from := func(raw string) *http.Request {
+		r, err := http.NewRequest(http.MethodGet, raw, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for to, refused := range map[string]bool{"http://origin/": true, "https://origin:444/": true, "https://origin/other": false} {
+		if err := client.CheckRedirect(from(to), []*http.Request{from("https://origin/")}); refused != (err != nil) {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+	away := httptest.NewServer(http.RedirectHandler(plain.URL, http.StatusFound))
+	defer away.Close()
+	d, err := ParseDiscovery("srs:" + away.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.web.token = "hunter2"
+	if _, _, err := d.Ask(context.Background()); err == nil || len(sent) > 0 {
+		t.Errorf("%v, %q", err, sent)
+	}
+}
+
 // A server that lies about its pages is not asked for ever.
 func TestDiscoverPages(t *testing.T) {
 	asked := 0
@@ -135,9 +180,12 @@ func TestDiscoverPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, _, err := d.Ask(context.Background())
+	entries, problems, err := d.Ask(context.Background())
 	if err != nil || asked != maxPages || len(entries) != maxPages || entries[1].Name != "p1" {
 		t.Errorf("asked %d times for %d streams, %v", asked, len(entries), err)
+	}
+	if len(problems) != 1 || !strings.Contains(problems[0].Why, "more streams than 50 answers tell") {
+		t.Errorf("that there are more is not told: %v", problems)
 	}
 }
 
@@ -146,7 +194,8 @@ func TestParseDiscovery(t *testing.T) {
 		"":                          "write KIND:URL",
 		"http://a/stat":             "KIND one of nginx",
 		"nginx":                     "KIND one of nginx",
-		"wowza:http://a":            "KIND one of nginx",
+		"wowzer:http://a":           "KIND one of nginx",
+		"antmedia:http://a":         "names the application",
 		"nginx:ftp://a":             "http:// or https://",
 		"nginx:http://a host=b":     "url=TEMPLATE",
 		"consul:http://a/v1":        "how a stream's URL is made",
@@ -170,7 +219,7 @@ func TestFillEscapes(t *testing.T) {
 }
 
 func FuzzDiscovered(f *testing.F) {
-	for _, name := range []string{"mediamtx.json", "srs.json", "consul.json", "nginx.xml"} {
+	for _, name := range []string{"mediamtx.json", "srs.json", "consul.json", "nginx.xml", "antmedia.json", "wowza-live.json"} {
 		b, err := os.ReadFile("testdata/discover/" + name)
 		if err != nil {
 			f.Fatal(err)
@@ -180,11 +229,11 @@ func FuzzDiscovered(f *testing.F) {
 	d := &Discovery{kind: kinds[0], template: "rtmp://{host}/{app}{stream}{id}"}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, k := range kinds {
-			found, _, err := k.read(b)
+			list, err := k.read(b)
 			if err != nil {
 				continue
 			}
-			for _, v := range found {
+			for _, v := range list.found {
 				v["host"] = "h"
 				for _, name := range []string{"app", "stream", "id"} {
 					if v[name] == "" {

@@ -14,7 +14,10 @@ type Entry struct {
 	URL       *url.URL
 	Threshold time.Duration // no frame for so long is a freeze; 0: by the stream's own frame rate
 	Layer     string        // ingest, origin, edge; "" where there are no layers
+	Labels    Labels        // what it is grouped by; nil: none
 	From      string        // who asked: "the command line", "cams.txt:12", "nginx http://…/stat"
+
+	places *places // that its layer is one of; nil where there are no layers
 }
 
 // key tells entries apart: the same URL under the same layer is the same stream.
@@ -78,7 +81,7 @@ func (e *Entry) set(field string) error {
 	key, value, ok := strings.Cut(field, "=")
 	switch {
 	case !ok:
-		return fmt.Errorf("%q is not a field: after the URL come name=… and threshold=…", Clean(field, 40))
+		return fmt.Errorf("%q is not a field: after the URL come name=…, threshold=… and label.KEY=…", Clean(field, 40))
 	case key == "name" && strings.TrimSpace(value) == "":
 		return fmt.Errorf("name= is empty")
 	case key == "name":
@@ -91,8 +94,10 @@ func (e *Entry) set(field string) error {
 		}
 		e.Threshold = d
 		return nil
+	case strings.HasPrefix(key, "label."):
+		return e.label(strings.TrimPrefix(key, "label."), value)
 	}
-	return fmt.Errorf("there is no field %s=: there are name= and threshold=", Clean(key, 40))
+	return fmt.Errorf("there is no field %s=: there are name=, threshold= and label.KEY=", Clean(key, 40))
 }
 
 // seconds reads 1.5, 1.5s or 800ms.

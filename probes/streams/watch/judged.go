@@ -9,6 +9,7 @@ import (
 // Judged is what a recording of the host told of one stream that stopped.
 type Judged struct {
 	Stream, Layer string
+	Labels        Labels
 	Onset         recording.Time // when the stream stopped
 	Culprit       string         // the suspect's name; "" where none is named
 	Subject       string         // who or what it is
@@ -33,7 +34,7 @@ func (w *Watcher) Judge(say func(stream, layer string) (Judged, bool)) []Judged 
 		if !ok {
 			continue
 		}
-		j.Stream, j.Layer = s.entry.Name, s.entry.Layer
+		j.Stream, j.Layer, j.Labels = s.entry.Name, s.entry.Layer, s.entry.Labels
 		j.Onset = s.stoppedAt(w)
 		s.judged = &j
 		told = append(told, j)

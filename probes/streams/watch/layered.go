@@ -27,51 +27,50 @@ type layered struct {
 	told    []string
 	verdict string // the last finding
 	at      int64  // when it was found
+	read    int    // how many of the places are
 }
 
-// SetLayers watches one stream at the places of entries, in their order, and
-// matches its frames from one to the next.
-func (w *Watcher) SetLayers(entries []Entry) {
-	if len(entries) == 0 {
+// joinLayers finds the layered stream that an entry is a place of, by the name that it
+// goes by, and which place it is; nil for none. The first entry makes it.
+func (w *Watcher) joinLayers(e Entry) (*layered, int) {
+	if e.places == nil {
+		return nil, 0
+	}
+	l := w.layered[e.places.id]
+	if l == nil {
+		l = &layered{name: e.Name, names: e.places.names, matcher: layers.New(e.places.names)}
+		w.layered[e.places.id] = l
+	}
+	l.read++
+	return l, slices.Index(l.names, e.Layer)
+}
+
+// leaveLayers forgets a layered stream with the last of its places.
+func (w *Watcher) leaveLayers(s *one) {
+	if s.layers == nil {
 		return
 	}
-	l := &layered{name: entries[0].Name}
-	for _, e := range entries {
-		l.names = append(l.names, e.Layer)
+	if s.layers.read--; s.layers.read == 0 {
+		delete(w.layered, s.entry.places.id)
 	}
-	l.matcher = layers.New(l.names)
-	w.mu.Lock()
-	w.layered = append(w.layered, l)
-	w.mu.Unlock()
-	w.Set("--layers", entries)
 }
 
-// ofLayers finds a layered stream and the place of an entry in it; nil for none.
-func (w *Watcher) ofLayers(e Entry) (*layered, int) {
-	for _, l := range w.layered {
-		if at := slices.Index(l.names, e.Layer); e.Layer != "" && at >= 0 {
-			return l, at
-		}
-	}
-	return nil, 0
-}
-
-// layeredSink is a stream's sink with the matching before it.
-func (w *Watcher) layeredSink(e Entry, next stream.Sink) stream.Sink {
-	if l, at := w.ofLayers(e); l != nil {
-		return l.matcher.Sink(at, next)
+// matched is a stream's sink with the matching before it.
+func (s *one) matched(next stream.Sink) stream.Sink {
+	if s.layers != nil {
+		return s.layers.matcher.Sink(s.place, next)
 	}
 	return next
 }
 
 // noteHurts keeps what befell a layered stream at one place.
 func (w *Watcher) noteHurts(s *one) {
-	l, at := w.ofLayers(s.entry)
+	l := s.layers
 	if l == nil {
 		return
 	}
 	for _, e := range w.row {
-		if h, ok := layers.HurtBy(at, e); ok {
+		if h, ok := layers.HurtBy(s.place, e); ok {
 			if len(l.hurts) == maxHurts {
 				l.hurts = slices.Delete(l.hurts, 0, 1)
 			}
@@ -134,7 +133,7 @@ func (w *Watcher) judgeLayers(l *layered, now int64) []string {
 // watch was not late meanwhile.
 func (w *Watcher) watchedWell(l *layered, place int, from int64) bool {
 	for _, s := range w.streams {
-		if of, at := w.ofLayers(s.entry); of == l && at == place {
+		if s.layers == l && s.place == place {
 			at := s.link0()
 			return at.phase == reading && at.since < from && !s.second.Doubt
 		}
@@ -143,21 +142,26 @@ func (w *Watcher) watchedWell(l *layered, place int, from int64) bool {
 }
 
 // layersSay is what the layers told of a stream lately; "" for nothing.
-func (w *Watcher) layersSay(e Entry, onset int64) string {
-	if l, _ := w.ofLayers(e); l != nil && l.at >= onset {
+func (s *one) layersSay(onset int64) string {
+	if l := s.layers; l != nil && l.at >= onset {
 		return l.verdict
 	}
 	return ""
 }
 
-// Matched tells of each hop between layers by what its frames are matched.
+// Matched tells of each hop between layers by what its frames are matched; of more
+// than one stream, with the stream's name.
 func (w *Watcher) Matched() map[string]layers.How {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := map[string]layers.How{}
 	for _, l := range w.layered {
+		of := ""
+		if len(w.layered) > 1 {
+			of = l.name + ": "
+		}
 		for _, h := range l.hops {
-			out[h.From+" to "+h.To] = h.How
+			out[of+h.From+" to "+h.To] = h.How
 		}
 	}
 	return out

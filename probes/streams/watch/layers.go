@@ -8,11 +8,41 @@ import (
 // maxLayers is how many places one stream is watched at.
 const maxLayers = 8
 
+// places are where one stream is watched, in the order in which it passes them. The
+// entries of one stream share them.
+type places struct {
+	id    string // of the stream: no other has it
+	names []string
+}
+
 // ParseLayers reads what --layers takes: name=URL, the places of one stream in the
 // order in which it passes them, with commas between. The stream is called as at
 // the first.
 func ParseLayers(spec, from string) ([]Entry, error) {
+	l, err := parseLayers(spec)
+	if err != nil {
+		return nil, err
+	}
 	var out []Entry
+	of := &places{}
+	for _, layer := range l {
+		e, err := NewEntry(layer.template, from)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", layer.name, err)
+		}
+		if e.Layer, e.places = layer.name, of; len(out) > 0 {
+			e.Name = out[0].Name
+		}
+		out = append(out, e)
+		of.names = append(of.names, layer.name)
+	}
+	of.id = out[0].key()
+	return out, nil
+}
+
+// parseLayers reads the layers' names, and what is written for each.
+func parseLayers(spec string) (Layers, error) {
+	var out Layers
 	seen := map[string]bool{}
 	for _, part := range splitLayers(spec) {
 		name, raw, ok := strings.Cut(part, "=")
@@ -23,15 +53,7 @@ func ParseLayers(spec, from string) ([]Entry, error) {
 			return nil, fmt.Errorf("the layer %s is given twice", name)
 		}
 		seen[name] = true
-		e, err := NewEntry(raw, from)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		e.Layer = name
-		if len(out) > 0 {
-			e.Name = out[0].Name
-		}
-		out = append(out, e)
+		out = append(out, layer{name, raw})
 	}
 	switch {
 	case len(out) < 2:

@@ -85,7 +85,7 @@ func TestLayersAreMatchedAndTracedBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.SetLayers(places)
+	w.Set("--layers", places)
 	end := running(w)
 	defer end()
 	await(t, "the frames are matched", func() bool { return w.Matched()["origin to edge"] == layers.Same })

@@ -17,6 +17,8 @@ type ListFile struct {
 	path string
 	seen stamp
 	half bool // the last line had no newline and was left
+
+	layers Layers
 }
 
 // stamp tells one state of a file from another: an editor that renames a new file
@@ -29,6 +31,9 @@ type stamp struct {
 
 // NewListFile returns the list at path; nothing is read yet.
 func NewListFile(path string) *ListFile { return &ListFile{path: path} }
+
+// Layers has each stream watched at its layers, in place of its URL.
+func (l *ListFile) Layers(of Layers) { l.layers = of }
 
 // Path is the file's, as it was given.
 func (l *ListFile) Path() string { return l.path }
@@ -64,7 +69,8 @@ func (l *ListFile) Look(now time.Time) (entries []Entry, problems []Problem, cha
 	l.seen = at
 	l.half = !still && len(b) > 0 && b[len(b)-1] != '\n'
 	entries, problems = ParseList(l.path, b, !l.half)
-	return entries, problems, true, nil
+	entries, more := l.layers.Of(entries)
+	return entries, append(problems, more...), true, nil
 }
 
 func stampOf(st os.FileInfo) stamp {

@@ -125,6 +125,7 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 		labels := func() recording.Labels {
 			return recording.Labels{"stream": s.entry.Name, "layer": s.entry.Layer, "side": s.side}
 		}
+		send := w.o.MetricLabels.on(s.entry.Labels, send)
 		state, since := stateOf(s.link0(), s.signs, now)
 		up := is(state >= Late && state != Connecting && state != Waiting && state != Over)
 		send("snag_stream_up", labels(), up)

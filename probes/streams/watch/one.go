@@ -32,8 +32,10 @@ type one struct {
 	side     string // one of recording.StreamSide…
 	remote   string // of a joined one: the other end of its connection
 	kin      kinship
-	joined   bool  // somebody else reads it and hands it in …
-	lag      int64 // … so late at the most, ns
+	layers   *layered // nil: it is watched at one place
+	place    int      // of the layers, which it is
+	joined   bool     // somebody else reads it and hands it in …
+	lag      int64    // … so late at the most, ns
 
 	due atomic.Int64 // when its reader means to read next, monotonic ns; 0: it waits for data, or reads
 
@@ -145,7 +147,8 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 		Over: w.o.Over,
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
 	})
-	s.sink = tap{w.layeredSink(e, s.figures), s, w.o.Note}
+	s.layers, s.place = w.joinLayers(e)
+	s.sink = tap{s.matched(s.figures), s, w.o.Note}
 	if w.o.Sink != nil {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
 	}

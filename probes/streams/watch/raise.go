@@ -102,7 +102,7 @@ func (w *Watcher) stopped() {
 // standing is the alarm of a stream that has no frames.
 func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
 	t := trouble{server: serverOf(s.entry.URL), onset: w.time(s.alarm.onset), bad: true}
-	verdict := w.layersSay(s.entry, s.alarm.onset)
+	verdict := s.layersSay(s.alarm.onset)
 	if verdict == "" && s.alarm.event != AlarmNoAudio { // the others' pictures tell nothing of its sound
 		verdict = triage(t, all)
 	}

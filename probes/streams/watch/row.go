@@ -54,7 +54,8 @@ type Happened struct {
 	Stream string
 	Layer  string
 	Side   string // one of recording.StreamSide…
-	Beside bool   // as Row's
+	Labels Labels
+	Beside bool // as Row's
 	T, End recording.Time
 	At     recording.Time // the time that it is told for: an onset is known a threshold later, an end at itself
 }

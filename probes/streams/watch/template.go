@@ -10,18 +10,22 @@ import (
 // placeholder is a {name} of a template.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-var known = map[string]bool{"host": true, "app": true, "stream": true, "address": true, "port": true, "node": true, "service": true, "id": true, "vhost": true}
+var known = map[string]bool{"host": true, "app": true, "stream": true, "address": true, "port": true, "node": true, "service": true, "id": true, "vhost": true, "instance": true, "tags": true}
 
-func checkTemplate(t string) error {
+// queryVhost is a virtual host that players name in the query.
+const queryVhost = "?vhost"
+
+// checkTemplate tells what is wrong with a template that was given as what=t.
+func checkTemplate(what, t string) error {
 	for _, p := range placeholder.FindAllString(t, -1) {
 		name := p[1 : len(p)-1]
-		if !known[name] && !strings.HasPrefix(name, "meta.") {
-			return fmt.Errorf("url=%s: there is no %s: there are {host} {app} {stream} of a server, {vhost} of srs, {address} {port} {node} {service} {id} {meta.KEY} of consul", Clean(t, 120), p)
+		if !known[name] && !strings.HasPrefix(name, "meta.") && !strings.HasPrefix(name, "label.") {
+			return fmt.Errorf("%s=%s: there is no %s: there are {host} {app} {stream} of a server, {vhost} of srs, {instance} of wowza, {address} {port} {node} {service} {id} {tags} {meta.KEY} of consul, {label.KEY} of a stream that has labels", what, Clean(hideUser(t), 120), p)
 		}
 	}
 	filled := placeholder.ReplaceAllString(t, "1")
 	if _, err := NewEntry(filled, ""); err != nil || !strings.Contains(t, "://") {
-		return fmt.Errorf("url=%s is no template of a URL: write as rtmp://{host}:1935/{app}/{stream}", Clean(hideUser(t), 120))
+		return fmt.Errorf("%s=%s is no template of a URL: write as rtmp://{host}:1935/{app}/{stream}", what, Clean(hideUser(t), 120))
 	}
 	return nil
 }
@@ -40,6 +44,9 @@ func fill(template string, v vars) (string, error) {
 		if name == "host" || name == "address" {
 			return hostEscaped(value)
 		}
+		if i := v["instance"]; name == "app" && i != "" && i != defaultInstance && !strings.Contains(template, "{instance}") {
+			value += "/" + i
+		}
 		parts := strings.Split(value, "/")
 		for i, part := range parts {
 			parts[i] = url.PathEscape(part)
@@ -49,8 +56,8 @@ func fill(template string, v vars) (string, error) {
 	if missing != "" {
 		return "", fmt.Errorf("it has no %s", missing)
 	}
-	if v["vhost"] != "" && !strings.Contains(template, "{vhost}") {
-		out = withVhost(out, v["vhost"])
+	if v[queryVhost] != "" && !strings.Contains(template, "{vhost}") {
+		out = withVhost(out, v[queryVhost])
 	}
 	return out, nil
 }
@@ -83,30 +90,36 @@ func hostEscaped(h string) string {
 // entries makes what a server listed into what can be watched.
 func (d *Discovery) entries(found []vars) ([]Entry, []Problem) {
 	var out []Entry
-	var problems []Problem
-	left := 0
+	var t problems
 	for _, v := range found {
 		if v["host"] == "" {
 			v["host"] = d.api.Hostname()
 		}
-		raw, err := fill(d.template, v)
-		var e Entry
-		if err == nil {
-			e, err = NewEntry(raw, d.Name())
+		of, err := d.entriesOf(v)
+		if err != nil {
+			t.add(Problem{File: d.Name(), Why: fmt.Sprintf("%q can't be watched: %v", Clean(v.called(), 60), err)})
+			continue
 		}
-		switch {
-		case err != nil && len(problems) >= maxProblems:
-			left++
-		case err != nil:
-			problems = append(problems, Problem{File: d.Name(), Why: fmt.Sprintf("%q can't be watched: %v", Clean(v.called(), 60), err)})
-		default:
-			out = append(out, e)
-		}
+		out = append(out, of...)
 	}
-	if left > 0 {
-		problems = append(problems, Problem{File: d.Name(), Why: fmt.Sprintf("%d more can't be watched", left)})
+	return out, t.all(d.Name(), "more can't be watched")
+}
+
+// entriesOf is one stream, at each of its layers where there are any.
+func (d *Discovery) entriesOf(v vars) ([]Entry, error) {
+	raw, err := fill(d.template, v)
+	if err != nil {
+		return nil, err
 	}
-	return out, problems
+	e, err := NewEntry(raw, d.Name())
+	if err != nil {
+		return nil, err
+	}
+	e.Labels = d.labels(v)
+	if d.layers != nil {
+		return d.layers.of(e, v)
+	}
+	return []Entry{e}, nil
 }
 
 // called is what a stream or service calls itself.

@@ -71,7 +71,7 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	w.noteHurts(s)
 	for i, e := range w.row {
 		s.signs.note(e, now)
-		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, Side: s.side, Beside: w.beside(), T: w.time(e.Start), At: w.time(s.begins.knownAt(e, w.row[i+1:], now))}
+		h := Happened{Event: e, Stream: s.entry.Name, Layer: s.entry.Layer, Side: s.side, Labels: s.entry.Labels, Beside: w.beside(), T: w.time(e.Start), At: w.time(s.begins.knownAt(e, w.row[i+1:], now))}
 		if e.End != 0 {
 			h.End = w.time(e.End)
 		}

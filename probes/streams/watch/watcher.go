@@ -48,6 +48,8 @@ type Options struct {
 	Tell func(Happened)
 	// Note gets what a person must know of the watch itself, a line each; nil: nobody.
 	Note func(text string)
+	// MetricLabels are those of streams' labels that their series have.
+	MetricLabels MetricLabels
 	// Alarms are called for frozen streams.
 	Alarms []*Alarms
 	// Stopped is told that a stream froze, was cut off for a second, or began to be late, slow or
@@ -75,11 +77,11 @@ type Watcher struct {
 	sources []*source
 	streams map[string]*one
 	names   map[string]bool
-	layered []*layered
-	record  *Record         // one more recording; nil: none
-	left    int             // wanted, not watched
-	twice   map[string]bool // notes on URLs that are asked for twice, as they stand
-	asked   int             // wanted
+	layered map[string]*layered // by the ID of their places
+	record  *Record             // one more recording; nil: none
+	left    int                 // wanted, not watched
+	twice   map[string]bool     // notes on URLs that are asked for twice, as they stand
+	asked   int                 // wanted
 	meter   meter
 	freezes uint64
 	sick    bool  // a stream was sick once
@@ -121,7 +123,7 @@ func New(o Options) *Watcher {
 	return &Watcher{
 		crowd: crowd,
 		o:     o, gate: rate.NewLimiter(rate.Limit(o.PerSecond), max(1, o.PerSecond/10)),
-		streams: map[string]*one{}, names: map[string]bool{},
+		streams: map[string]*one{}, names: map[string]bool{}, layered: map[string]*layered{},
 	}
 }
 
@@ -183,9 +185,13 @@ func (w *Watcher) reconcile() {
 			if !there {
 				wanted[e.key()] = e
 				order = append(order, e.key())
-			} else if text := unheard(first, e); text != "" {
+				continue
+			}
+			if text := unheard(first, e); text != "" {
 				twice = append(twice, text)
 			}
+			first.Labels = first.Labels.with(e.Labels)
+			wanted[e.key()] = first
 		}
 	}
 	w.tellTwice(twice)
@@ -195,6 +201,8 @@ func (w *Watcher) reconcile() {
 		}
 		if e, ok := wanted[key]; !ok || e.Threshold != s.asked.Threshold || e.Name != s.asked.Name {
 			w.drop(key, s)
+		} else {
+			s.asked.Labels, s.entry.Labels = e.Labels, e.Labels
 		}
 	}
 	for _, key := range order {
@@ -232,26 +240,10 @@ func (w *Watcher) drop(key string, s *one) {
 	w.closeRow(s)
 	delete(w.streams, key)
 	delete(w.names, w.nameKey(s.side, s.entry))
+	w.leaveLayers(s)
 	if s.kin.member != nil {
 		s.kin.member.Leave()
 	}
-}
-
-// nameKey tells names apart: a stream has the same one where snag reads it and
-// where its publisher's connection was seen.
-func (w *Watcher) nameKey(side string, e Entry) string { return side + " " + e.Layer + " " + e.Name }
-
-// unique makes a name that no other stream has on its side: names are labels of metrics.
-func (w *Watcher) unique(e Entry, side string) string {
-	was := e.Name
-	if w.names[w.nameKey(side, e)] && e.URL.Host != "" {
-		e.Name = Clean(e.URL.Host+"/"+was, maxName)
-	}
-	for n := 2; w.names[w.nameKey(side, e)]; n++ {
-		e.Name = fmt.Sprintf("%s (%d)", was, n)
-	}
-	w.names[w.nameKey(side, e)] = true
-	return e.Name
 }
 
 func (w *Watcher) now() int64 {

@@ -1,4 +1,6 @@
-package rtsp
+// Package httpauth answers a server that asks who is there, as HTTP and RTSP have it:
+// basic and digest authentication (RFC 2617, RFC 7616).
+package httpauth
 
 import (
 	"crypto/md5" // what RFC 2617 and most cameras have
@@ -11,21 +13,23 @@ import (
 	"strings"
 )
 
-// challenge is how a server wants to know who asks (RFC 2617, RFC 7616).
-type challenge struct {
-	digest           bool
-	realm, nonce     string
-	opaque           string
-	algorithm        string // as the server wrote it
-	make             func() hash.Hash
-	qop, session     bool
-	stale, hasOpaque bool
+// Challenge is how a server wants to know who asks (RFC 2617, RFC 7616).
+type Challenge struct {
+	Nonce string // of digest; "" of basic
+	Stale bool   // the server knows the user, and wants another nonce
+
+	digest        bool
+	realm, opaque string
+	algorithm     string // as the server wrote it
+	make          func() hash.Hash
+	qop, session  bool
+	hasOpaque     bool
 }
 
-// choose takes the strongest way that a server offers and snag knows: digest with
+// Choose takes the strongest way that a server offers and snag knows: digest with
 // SHA-256, with MD5, basic.
-func choose(offers []string) (challenge, bool) {
-	var best challenge
+func Choose(offers []string) (Challenge, bool) {
+	var best Challenge
 	rank := 0
 	for _, offer := range offers {
 		c, r := readChallenge(offer)
@@ -36,16 +40,16 @@ func choose(offers []string) (challenge, bool) {
 	return best, rank > 0
 }
 
-func readChallenge(offer string) (challenge, int) {
+func readChallenge(offer string) (Challenge, int) {
 	way, rest, _ := strings.Cut(strings.TrimSpace(offer), " ")
 	p := parameters(rest)
-	c := challenge{realm: p["realm"], nonce: p["nonce"], opaque: p["opaque"], algorithm: p["algorithm"]}
+	c := Challenge{realm: p["realm"], Nonce: p["nonce"], opaque: p["opaque"], algorithm: p["algorithm"]}
 	_, c.hasOpaque = p["opaque"]
-	c.stale = strings.EqualFold(p["stale"], "true")
+	c.Stale = strings.EqualFold(p["stale"], "true")
 	if strings.EqualFold(way, "Basic") {
 		return c, 1
 	}
-	if !strings.EqualFold(way, "Digest") || c.nonce == "" {
+	if !strings.EqualFold(way, "Digest") || c.Nonce == "" {
 		return c, 0
 	}
 	c.digest = true
@@ -93,9 +97,9 @@ func parameters(s string) map[string]string {
 	return out
 }
 
-// answer is the Authorization field for a request. count is how often the nonce
+// Answer is the Authorization field for a request. count is how often the nonce
 // was used, this time too; cnonce is random.
-func (c *challenge) answer(user *url.Userinfo, method, uri, cnonce string, count int) string {
+func (c *Challenge) Answer(user *url.Userinfo, method, uri, cnonce string, count int) string {
 	name := user.Username()
 	pass, _ := user.Password()
 	if !c.digest {
@@ -108,15 +112,15 @@ func (c *challenge) answer(user *url.Userinfo, method, uri, cnonce string, count
 	}
 	secret := sum(name + ":" + c.realm + ":" + pass)
 	if c.session {
-		secret = sum(secret + ":" + c.nonce + ":" + cnonce)
+		secret = sum(secret + ":" + c.Nonce + ":" + cnonce)
 	}
 	what := sum(method + ":" + uri)
-	text := fmt.Sprintf("Digest username=%s, realm=%s, nonce=%s, uri=%s", quote(name), quote(c.realm), quote(c.nonce), quote(uri))
+	text := fmt.Sprintf("Digest username=%s, realm=%s, nonce=%s, uri=%s", quote(name), quote(c.realm), quote(c.Nonce), quote(uri))
 	if c.qop {
 		nc := fmt.Sprintf("%08x", count)
-		text += fmt.Sprintf(`, response="%s", qop=auth, nc=%s, cnonce="%s"`, sum(secret+":"+c.nonce+":"+nc+":"+cnonce+":auth:"+what), nc, cnonce)
+		text += fmt.Sprintf(`, response="%s", qop=auth, nc=%s, cnonce="%s"`, sum(secret+":"+c.Nonce+":"+nc+":"+cnonce+":auth:"+what), nc, cnonce)
 	} else {
-		text += fmt.Sprintf(`, response="%s"`, sum(secret+":"+c.nonce+":"+what))
+		text += fmt.Sprintf(`, response="%s"`, sum(secret+":"+c.Nonce+":"+what))
 		if c.session {
 			text += fmt.Sprintf(`, cnonce="%s"`, cnonce)
 		}

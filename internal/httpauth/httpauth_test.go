@@ -1,4 +1,4 @@
-package rtsp
+package httpauth
 
 import (
 	"net/url"
@@ -22,42 +22,26 @@ func TestDigest(t *testing.T) {
 		{offers, "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"},
 		{offers[:2], "8ca523f5e9506fed4657c9700eebdbec"},
 	} {
-		ch, ok := choose(c.offers)
+		ch, ok := Choose(c.offers)
 		if !ok {
 			t.Fatal("no way chosen")
 		}
-		got := ch.answer(user, "GET", "/dir/index.html", cnonce, 1)
+		got := ch.Answer(user, "GET", "/dir/index.html", cnonce, 1)
 		if !strings.Contains(got, `response="`+c.response+`"`) || !strings.Contains(got, "nc=00000001") || strings.Contains(got, "Circle") {
 			t.Errorf("%s", got)
 		}
 	}
 	// RFC 2069's, as many cameras have it: no qop.
-	ch, _ := choose([]string{`Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093"`})
-	got := ch.answer(url.UserPassword("Mufasa", "CircleOfLife"), "GET", "/dir/index.html", cnonce, 1)
+	ch, _ := Choose([]string{`Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093"`})
+	got := ch.Answer(url.UserPassword("Mufasa", "CircleOfLife"), "GET", "/dir/index.html", cnonce, 1)
 	if !strings.Contains(got, `response="1949323746fe6a43ef61f9606e7febea"`) {
 		t.Errorf("%s", got)
 	}
-	ch, _ = choose([]string{`Basic realm="x"`})
-	if got := ch.answer(user, "", "", "", 1); got != "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl" {
+	ch, _ = Choose([]string{`Basic realm="x"`})
+	if got := ch.Answer(user, "", "", "", 1); got != "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl" {
 		t.Error(got)
 	}
-	if _, ok := choose([]string{`NTLM`, `Digest realm="a", nonce="b", algorithm=SHA-512-256`, ``}); ok {
+	if _, ok := Choose([]string{`NTLM`, `Digest realm="a", nonce="b", algorithm=SHA-512-256`, ``}); ok {
 		t.Error("a way that is not known was chosen")
-	}
-}
-
-func TestResolve(t *testing.T) {
-	for _, c := range [][3]string{
-		{"rtsp://h/a/", "trackID=1", "rtsp://h/a/trackID=1"},
-		{"rtsp://h/a", "trackID=1", "rtsp://h/a/trackID=1"},
-		{"rtsp://h/a?x=1", "trackID=1", "rtsp://h/a?x=1/trackID=1"}, // as cameras want it
-		{"rtsp://h/a", "*", "rtsp://h/a"},
-		{"rtsp://h/a", "", "rtsp://h/a"},
-		{"rtsp://h/a", "/b", "rtsp://h/b"},
-		{"rtsp://h/a", "rtsp://other/b", "rtsp://other/b"},
-	} {
-		if got := resolve(c[0], c[1]); got != c[2] {
-			t.Errorf("%s and %s: %s, want %s", c[0], c[1], got, c[2])
-		}
 	}
 }
