@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-const head = `| reader | streams | start-up, ms of CPU a stream | CPU a stream, %% of a core | times snag | with the start-up, times snag | streams a core | resident (RSS), MiB | of it private (RssAnon) | private a stream | peak RSS, MiB | first figures, s |
+const head = `| reader | streams | start-up, ms of CPU a stream | CPU a stream, % of a core | times snag | with the start-up, times snag | streams a core | resident (RSS), MiB | of it private (RssAnon) | private a stream | peak RSS, MiB | first figures, s |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
 func printRows(n int, p *plan, rows []row) {
 	fmt.Printf("**%d streams** of %d kb/s, side by side: start-up is the first %s, then %s are measured.\n\n", n, p.kbps, p.start, p.steady)
-	fmt.Printf(head)
+	fmt.Print(head)
 	for _, r := range rows {
 		fmt.Print(r.line(rows[0], p.steady))
 	}

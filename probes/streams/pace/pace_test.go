@@ -142,9 +142,10 @@ func TestEachThatTakesLong(t *testing.T) {
 		if turns++; turns == 12 {
 			return errors.New("enough")
 		}
-		if turns%3 == 0 {
+		switch turns % 3 {
+		case 0:
 			time.Sleep(5 * period / 2)
-		} else if turns%3 == 1 {
+		case 1:
 			time.Sleep(period - period/20)
 		}
 		return nil

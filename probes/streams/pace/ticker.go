@@ -26,7 +26,7 @@ type ticker struct {
 func newTicker(period time.Duration) (*ticker, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("make a timer: %w", err)
+		return nil, fmt.Errorf("make a timer: %w (may this process have more open files? ulimit -n)", err)
 	}
 	t := &ticker{file: os.NewFile(uintptr(fd), "timer"), period: period, next: Next(wire.Monotonic(), period)}
 	if t.raw, err = t.file.SyscallConn(); err == nil {

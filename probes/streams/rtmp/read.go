@@ -82,7 +82,7 @@ func (s *session) drain(fd int, now func() int64) (some bool, err error) {
 	defer buffers.Put(buf)
 	for range mostReads {
 		n, err := readNow(fd, buf[:])
-		if err == unix.EAGAIN {
+		if errors.Is(err, unix.EAGAIN) {
 			break
 		}
 		if err != nil || n == 0 {

@@ -36,7 +36,10 @@ type pulse struct {
 func (p *pulse) run(ctx context.Context) {
 	defer p.due.Store(0)
 	p.due.Store(pace.Next(wire.Monotonic(), beatEvery))
-	_ = pace.Each(ctx, beatEvery, p.beat)
+	if pace.Each(ctx, beatEvery, p.beat) != nil { // no descriptor is left
+		p.due.Store(0)
+		pace.Every(ctx, beatEvery, p.note)
+	}
 }
 
 // beat is one; what was missed is told once, not for each.
