@@ -79,8 +79,9 @@ bench-probes: ## the benchmarks of the probes, of the recording, of the verdict 
 	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./probes/... ./recording ./scene ./verdict ./report/page | grep -E '^(Benchmark|ok|FAIL)'
 
 STREAMS ?= 1,10,100,300
-bench-streams: build ## snag watch beside ffprobe and video-quality-tools on streams of one nginx-rtmp (root, about 7 min; STREAMS=1,100: so many; BEFORE=FILE: an older snag beside it)
-	$(GO) run ./tools/benchstreams -snag bin/snag -streams '$(STREAMS)' -before '$(BEFORE)'
+KBPS ?= 200
+bench-streams: build ## snag watch beside ffprobe and video-quality-tools on streams of one nginx-rtmp (root, about 7 min; STREAMS=1,100: so many; KBPS=2500: of 720p; BEFORE=FILE: an older snag beside it)
+	$(GO) run ./tools/benchstreams -snag bin/snag -streams '$(STREAMS)' -kbps '$(KBPS)' -before '$(BEFORE)'
 
 bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which it installs (root, about 3 min)
 	tools/setup.sh bench-syscalls

@@ -54,6 +54,19 @@ func TestUseIsWithChildren(t *testing.T) {
 			t.Fatalf("%+v", u)
 		}
 	}
+	ended := exec.Command("true")
+	if err := ended.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ended.Wait() }()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := useOf(ended.Process.Pid); err != nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("one that has ended is measured")
+		}
+	}
 	if _, err := useOf(1 << 29); err == nil {
 		t.Error("a process that is none has used something")
 	}
@@ -76,5 +89,24 @@ func TestLineHasRatiosOfAStream(t *testing.T) {
 	}
 	if columns := strings.Count(strings.Split(head, "\n")[0], "|"); columns != strings.Count(snag.line(snag, time.Second), "|") {
 		t.Errorf("%d columns in the head", columns)
+	}
+}
+
+func TestOutputKeepsTheFirstFigureAndTheLastSummary(t *testing.T) {
+	o := output{began: time.Now().Add(-time.Second)}
+	write := func(text string) {
+		if _, err := o.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("snag: 3 streams\n")
+	if o.first() != 0 || o.summary() != "" {
+		t.Errorf("%s, %q", o.first(), o.summary())
+	}
+	write("12:32:57.820  live/cam1  first frame after 0.3 s\n12:33:07.446  3 streams: 2 FROZEN, 1 ok; snag: 2.3 % of a CPU, 26 MiB\n")
+	was := o.first()
+	write("12:33:17.446  3 streams: 3 ok; snag: 2.3 % of a CPU, 26 MiB\n")
+	if was < time.Second || o.first() != was || o.summary() != "3 streams: 3 ok" {
+		t.Errorf("%s, then %s, %q", was, o.first(), o.summary())
 	}
 }

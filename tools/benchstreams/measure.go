@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os/exec"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -18,19 +16,21 @@ type row struct {
 	steady  float64       // then: s of CPU a second
 	used    use           // in all, and of memory at the end
 	first   time.Duration // until the first figures; 0: there are none
+	said    string        // snag's last summary: whether the streams came
+	gone    error         // it ended before its time: nothing was measured
 }
 
 // running is a reader that runs.
 type running struct {
 	reader
 	commands []*exec.Cmd
-	outs     []*firstOut
+	outs     []*output
 }
 
 func (o *origin) begin(r reader) (*running, error) {
 	b := &running{reader: r}
 	for _, args := range r.commands {
-		cmd, out := o.command(args...), &firstOut{began: time.Now()}
+		cmd, out := o.command(args...), &output{began: time.Now()}
 		cmd.Stdout = out
 		if err := cmd.Start(); err != nil {
 			return nil, errors.Join(fmt.Errorf("start %s: %w", args[0], err), b.end())
@@ -40,7 +40,7 @@ func (o *origin) begin(r reader) (*running, error) {
 	return b, nil
 }
 
-// use is what it used until now. A command that ended by itself is no measurement.
+// use is what it used until now.
 func (b *running) use() (sum use, err error) {
 	for _, cmd := range b.commands {
 		u, err := useOf(cmd.Process.Pid)
@@ -82,26 +82,22 @@ func (o *origin) measure(all []reader, start, steady time.Duration) (rows []row,
 	}
 	time.Sleep(start)
 	before, from := make([]use, len(side)), make([]time.Time, len(side))
+	gone := make([]error, len(side))
 	for i, b := range side {
-		if before[i], err = b.use(); err != nil {
-			return nil, err
-		}
+		before[i], gone[i] = b.use()
 		from[i] = time.Now()
 	}
 	time.Sleep(steady)
 	for i, b := range side {
 		after, err := b.use()
-		if err != nil {
-			return nil, err
-		}
-		r := row{name: b.name, streams: b.streams, start: before[i].cpu, used: after}
+		r := row{name: b.name, streams: b.streams, start: before[i].cpu, used: after, gone: errors.Join(gone[i], err)}
 		r.steady = (after.cpu - before[i].cpu).Seconds() / time.Since(from[i]).Seconds()
 		for _, out := range b.outs {
-			r.first = max(r.first, time.Duration(out.took.Load()))
+			r.first, r.said = max(r.first, out.first()), out.summary()
 		}
 		rows = append(rows, r)
 	}
-	return rows, nil
+	return rows, rows[0].gone // it is what the others are set against
 }
 
 // besideReaders measures the passive watch while n readers are served, so that it sees
@@ -123,18 +119,4 @@ func (o *origin) besideReaders(p *plan, n int) (row, error) {
 		return row{}, err
 	}
 	return rows[0], nil
-}
-
-// firstOut notes when the first figures were written to it, and drops all.
-type firstOut struct {
-	began time.Time
-	took  atomic.Int64 // ns
-}
-
-func (f *firstOut) Write(b []byte) (int, error) {
-	// snag's own words before any stream was read are no figure.
-	if f.took.Load() == 0 && len(bytes.TrimSpace(b)) > 0 && (bytes.Contains(b, []byte("first frame")) || !bytes.Contains(b, []byte("snag"))) {
-		f.took.Store(int64(time.Since(f.began)))
-	}
-	return len(b), nil
 }

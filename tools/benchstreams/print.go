@@ -13,9 +13,17 @@ func printRows(n int, p *plan, rows []row) {
 	fmt.Printf("**%d streams** of %d kb/s, side by side: start-up is the first %s, then %s are measured.\n\n", n, p.kbps, p.start, p.steady)
 	fmt.Print(head)
 	for _, r := range rows {
-		fmt.Print(r.line(rows[0], p.steady))
+		if r.gone == nil {
+			fmt.Print(r.line(rows[0], p.steady))
+		}
 	}
 	fmt.Println()
+	for _, r := range rows {
+		if r.gone != nil {
+			fmt.Printf("%s: not measured: %v\n\n", r.name, r.gone)
+		}
+	}
+	fmt.Printf("How the streams came, as snag saw it last: %s.\n\n", rows[0].said)
 }
 
 // line is a reader's, beside what snag used in the same time.

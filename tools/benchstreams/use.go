@@ -35,6 +35,9 @@ func useOf(pid int) (use, error) {
 		return use{}, err
 	}
 	text := string(status)
+	if strings.Contains(text, "\nState:\tZ") {
+		return use{}, fmt.Errorf("process %d has ended", pid)
+	}
 	sum := use{time.Duration(t.Nano()), mib(text, "VmRSS"), mib(text, "RssAnon"), mib(text, "VmHWM")}
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {
