@@ -51,11 +51,13 @@ func printUnmeasured(p *plan, why string) {
 	if why != "" {
 		fmt.Println("-", why)
 	}
-	fmt.Printf(`- The peers on all streams: each reads %d at the most.
-- A network: all is on loopback, where a reader also pays for the server's handling of its acknowledgements.
+	if maximum(p.streams) > p.peers {
+		fmt.Printf("- The peers on all streams: each reads %d at the most.\n", p.peers)
+	}
+	fmt.Print(`- A network: all is on loopback, where a reader also pays for the server's handling of its acknowledgements.
 - RTMPS, RTSP, HLS and MPEG-TS; the table in a terminal; `+"`--out`, `--frames`, `--host`"+`.
 - A start from a cold page cache. Start-up includes some ms of `+"`ip netns exec`"+` for each process.
-`, p.peers)
+`)
 	if p.before == "" {
 		fmt.Println("- An older snag beside it: BEFORE=FILE.")
 	}
