@@ -55,8 +55,8 @@ func printUnmeasured(p *plan, why string) {
 		fmt.Printf("- The peers on all streams: each reads %d at the most.\n", p.peers)
 	}
 	fmt.Print(`- A network: all is on loopback, where a reader also pays for the server's handling of its acknowledgements.
-- RTMPS, RTSP, HLS and MPEG-TS; the table in a terminal; `+"`--out`, `--frames`, `--host`"+`.
-- A start from a cold page cache. Start-up includes some ms of `+"`ip netns exec`"+` for each process.
+- RTMPS, RTSP, HLS and MPEG-TS; the table in a terminal; ` + "`--out`, `--frames`, `--host`" + `.
+- A start from a cold page cache. Start-up includes some ms of ` + "`ip netns exec`" + ` for each process.
 `)
 	if p.before == "" {
 		fmt.Println("- An older snag beside it: BEFORE=FILE.")
