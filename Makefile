@@ -78,8 +78,10 @@ bench: build ## what snag find costs nginx and others, side by side in one run: 
 bench-probes: ## the benchmarks of the probes, of the recording, of the verdict and of the page
 	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./probes/... ./recording ./scene ./verdict ./report/page | grep -E '^(Benchmark|ok|FAIL)'
 
-bench-streams: build ## snag watch beside ffprobe and video-quality-tools on 100 streams of one nginx-rtmp (root, about 2 min)
-	$(GO) run ./tools/benchstreams -snag bin/snag
+STREAMS ?= 1,10,100,300
+KBPS ?= 200
+bench-streams: build ## snag watch beside ffprobe and video-quality-tools on streams of one nginx-rtmp (root, about 7 min; STREAMS=1,100: so many; KBPS=2500: of 720p; BEFORE=FILE: an older snag beside it)
+	$(GO) run ./tools/benchstreams -snag bin/snag -streams '$(STREAMS)' -kbps '$(KBPS)' -before '$(BEFORE)'
 
 bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which it installs (root, about 3 min)
 	tools/setup.sh bench-syscalls

@@ -14,29 +14,45 @@ import (
 // origin is a real nginx-rtmp with streams on it, in a network namespace.
 type origin struct {
 	dir, netns string
-	urls       []string
+	published  int
 	started    []*exec.Cmd
 }
 
+// mostPublished is under how many names the clip is published at the most. More readers
+// share them: what a server receives is not what is measured.
+const mostPublished = 20
+
+// urls are n URLs that are no two the same: nginx-rtmp takes what follows a name's
+// question mark for arguments.
+func (o *origin) urls(n int) (all []string) {
+	for i := range n {
+		u := fmt.Sprintf("rtmp://127.0.0.1:1935/live/cam%03d", i%o.published)
+		if i >= o.published {
+			u += fmt.Sprintf("?reader=%d", i/o.published)
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
 const config = `daemon off; master_process off; error_log %[1]s/error.log; pid %[1]s/nginx.pid;
+worker_rlimit_nofile 16384;
 load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
-events { worker_connections 4096; }
+events { worker_connections 8192; }
 rtmp { server { listen 1935; chunk_size 4096; application live { live on; } } }
 `
 
 // publish makes a clip once, and has one ffmpeg publish it under n names.
-func publish(n int) (*origin, error) {
+func publish(kbps, n int) (*origin, error) {
 	dir, err := os.MkdirTemp("", "snag-bench-")
 	if err != nil {
 		return nil, err
 	}
-	o := &origin{dir: dir, netns: fmt.Sprintf("snagbench%d", os.Getpid())}
+	o := &origin{dir: dir, netns: fmt.Sprintf("snagbench%d", os.Getpid()), published: n}
 	fail := func(err error) (*origin, error) { o.close(); return nil, err }
 	clip := filepath.Join(dir, "clip.flv")
-	if out, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30", "-f", "lavfi", "-i", "sine",
-		"-c:v", "libx264", "-preset", "ultrafast", "-b:v", "2400k", "-maxrate", "2400k", "-bufsize", "2400k", "-g", "60", "-pix_fmt", "yuv420p",
-		"-c:a", "aac", "-b:a", "96k", "-t", "20", clip).CombinedOutput(); err != nil {
-		return fail(fmt.Errorf("make the clip with ffmpeg: %w: %s", err, out))
+	if err := makeClip(clip, kbps); err != nil {
+		return fail(err)
 	}
 	for _, args := range [][]string{{"netns", "add", o.netns}, {"-n", o.netns, "link", "set", "lo", "up"}} {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
@@ -52,9 +68,7 @@ func publish(n int) (*origin, error) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	var tee []string
-	for i := range n {
-		url := fmt.Sprintf("rtmp://127.0.0.1:1935/live/cam%03d", i)
-		o.urls = append(o.urls, url)
+	for _, url := range o.urls(n) {
 		tee = append(tee, "[f=flv:onfail=abort]"+url)
 	}
 	if err := o.start("ffmpeg", "-v", "error", "-re", "-stream_loop", "-1", "-i", clip, "-map", "0", "-c", "copy", "-f", "tee", strings.Join(tee, "|")); err != nil {
@@ -68,14 +82,14 @@ func (o *origin) awaitLast() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	for ctx.Err() == nil {
-		cmd := exec.CommandContext(ctx, "ip", "netns", "exec", o.netns, "ffprobe", "-v", "quiet", "-rw_timeout", "3000000", "-show_streams", o.urls[len(o.urls)-1])
+		cmd := exec.CommandContext(ctx, "ip", "netns", "exec", o.netns, "ffprobe", "-v", "quiet", "-rw_timeout", "3000000", "-show_streams", o.urls(o.published)[o.published-1])
 		if out, err := cmd.Output(); err == nil && strings.Contains(string(out), "codec_name=h264") {
 			return nil
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
 	o.close()
-	return fmt.Errorf("publish %d streams: the last was not there after 60 s (nginx's and ffmpeg's words are above)", len(o.urls))
+	return fmt.Errorf("publish %d streams: the last was not there after 60 s (nginx's and ffmpeg's words are above)", o.published)
 }
 
 // command runs in the namespace, and dies with this program.

@@ -12,9 +12,9 @@ import (
 func FuzzParser(f *testing.F) {
 	w, _ := traffic()
 	f.Add([]byte(w), uint8(3), true)
-	f.Add([]byte(wire{}.full(2, 0, 4, TypeSetChunkSize, 0).u32(0x7fffffff)), uint8(1), false)
-	f.Add([]byte(wire{}.full(6, 0xffffff, 131, TypeVideo, 1).u32(1<<24).payload(128, 'v').bytes(0xc6, 1, 0, 9)), uint8(1), true)
-	f.Add([]byte(wire{}.full(6, 0, 40, TypeAggregate, 1).bytes(TypeVideo).u24(3).u32(0).u24(0).payload(26, 1)), uint8(2), false)
+	f.Add([]byte(chunked{}.full(2, 0, 4, TypeSetChunkSize, 0).u32(0x7fffffff)), uint8(1), false)
+	f.Add([]byte(chunked{}.full(6, 0xffffff, 131, TypeVideo, 1).u32(1<<24).payload(128, 'v').bytes(0xc6, 1, 0, 9)), uint8(1), true)
+	f.Add([]byte(chunked{}.full(6, 0, 40, TypeAggregate, 1).bytes(TypeVideo).u24(3).u32(0).u24(0).payload(26, 1)), uint8(2), false)
 	f.Fuzz(func(t *testing.T, b []byte, piece uint8, strict bool) {
 		p, q := NewParser(), NewParser()
 		p.Strict, q.Strict = strict, strict

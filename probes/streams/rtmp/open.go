@@ -9,9 +9,8 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"snag/probes/streams/stream"
+	"snag/probes/streams/wire"
 )
 
 var _ stream.Open = Open
@@ -32,7 +31,7 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 		o.Timeout = defaultTimeout
 	}
 	if o.Now == nil {
-		o.Now = monotonic
+		o.Now = wire.Monotonic
 	}
 	plain := t
 	for step := 0; ; step++ {
@@ -56,15 +55,6 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 		}
 		t.app, t.tcURL = plain.app+add, plain.tcURL+add
 	}
-}
-
-// monotonic is the clock of stream.Frame's Arrival where the caller gave none.
-func monotonic() int64 {
-	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
-		return 0
-	}
-	return ts.Nano()
 }
 
 func open(ctx context.Context, t target, sink stream.Sink, o stream.Options) error {

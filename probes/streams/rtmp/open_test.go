@@ -260,7 +260,7 @@ func TestOpenReturnsNilWhenToldToStop(t *testing.T) {
 // reading the answers, are given no memory.
 func TestAHostileServerGetsNoMemory(t *testing.T) {
 	huge := (&server{}).number(TypeSetChunkSize, MaxChunkSize).b
-	huge = append(huge, wire{}.full(3, 0, 0xffffff, TypeCommandAMF0, 0)...)
+	huge = append(huge, chunked{}.full(3, 0, 0xffffff, TypeCommandAMF0, 0)...)
 	pings := (&server{}).event(EventPingRequest, 1).b
 	for len(pings) < 64<<10 {
 		pings = append(pings, pings...)

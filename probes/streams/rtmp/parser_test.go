@@ -43,16 +43,16 @@ func feed(t *testing.T, p *Parser, b []byte, piece int) ([]got, error) {
 	return out, nil
 }
 
-// wire builds chunks by hand.
-type wire []byte
+// chunked builds chunks by hand.
+type chunked []byte
 
-func (w wire) bytes(b ...byte) wire       { return append(w, b...) }
-func (w wire) u24(v uint32) wire          { return append(w, byte(v>>16), byte(v>>8), byte(v)) }
-func (w wire) u32(v uint32) wire          { return binary.BigEndian.AppendUint32(w, v) }
-func (w wire) payload(n int, c byte) wire { return append(w, bytes.Repeat([]byte{c}, n)...) }
+func (w chunked) bytes(b ...byte) chunked       { return append(w, b...) }
+func (w chunked) u24(v uint32) chunked          { return append(w, byte(v>>16), byte(v>>8), byte(v)) }
+func (w chunked) u32(v uint32) chunked          { return binary.BigEndian.AppendUint32(w, v) }
+func (w chunked) payload(n int, c byte) chunked { return append(w, bytes.Repeat([]byte{c}, n)...) }
 
 // full is a header of format 0.
-func (w wire) full(chunk byte, stamp uint32, length uint32, kind byte, stream byte) wire {
+func (w chunked) full(chunk byte, stamp uint32, length uint32, kind byte, stream byte) chunked {
 	return w.bytes(chunk).u24(stamp).u24(length).bytes(kind, stream, 0, 0, 0)
 }
 
@@ -62,13 +62,13 @@ func TestChunkForms(t *testing.T) {
 	const big = 0x01000000 // over 24 bits
 	for _, c := range []struct {
 		name string
-		w    wire
+		w    chunked
 		want []got
 	}{
-		{"format 0", wire{}.full(4, 1000, 3, TypeAudio, 1).payload(3, 'a'),
+		{"format 0", chunked{}.full(4, 1000, 3, TypeAudio, 1).payload(3, 'a'),
 			[]got{{Header: Header{4, TypeAudio, 1, 3, 1000}, head: "aaa"}}},
 		{"formats 1, 2 and 3 begin messages (5.3.2.1)",
-			wire{}.full(4, 1000, 3, TypeAudio, 1).payload(3, 'a').
+			chunked{}.full(4, 1000, 3, TypeAudio, 1).payload(3, 'a').
 				bytes(0x44).u24(20).u24(2).bytes(TypeVideo).payload(2, 'b').
 				bytes(0x84).u24(30).payload(2, 'c').
 				bytes(0xc4).payload(2, 'd'),
@@ -77,50 +77,50 @@ func TestChunkForms(t *testing.T) {
 				{Header: Header{4, TypeVideo, 1, 2, 1050}, head: "cc"},
 				{Header: Header{4, TypeVideo, 1, 2, 1080}, head: "dd"}}},
 		{"two-byte and three-byte basic headers",
-			wire{}.bytes(0x00, 6).u24(1).u24(1).bytes(TypeAudio, 1, 0, 0, 0).payload(1, 'a').
+			chunked{}.bytes(0x00, 6).u24(1).u24(1).bytes(TypeAudio, 1, 0, 0, 0).payload(1, 'a').
 				bytes(0x01, 6, 1).u24(2).u24(1).bytes(TypeAudio, 1, 0, 0, 0).payload(1, 'b').
 				bytes(0xc0, 6).payload(1, 'c').bytes(0xc1, 6, 1).payload(1, 'd'),
 			[]got{{Header: Header{70, TypeAudio, 1, 1, 1}, head: "a"}, {Header: Header{326, TypeAudio, 1, 1, 2}, head: "b"},
 				{Header: Header{70, TypeAudio, 1, 1, 2}, head: "c"}, {Header: Header{326, TypeAudio, 1, 1, 4}, head: "d"}}},
 		{"a message of several chunks, others between them",
-			wire{}.full(6, 5, 300, TypeVideo, 1).payload(128, 'v').
+			chunked{}.full(6, 5, 300, TypeVideo, 1).payload(128, 'v').
 				full(4, 7, 2, TypeAudio, 1).payload(2, 'a').
 				bytes(0xc6).payload(128, 'v').bytes(0xc6).payload(44, 'v'),
 			[]got{{Header: Header{4, TypeAudio, 1, 2, 7}, head: "aa"}, {Header: Header{6, TypeVideo, 1, 300, 5}, head: pay(64, 'v')}}},
 		{"the chunk size changes in the middle of a message",
-			wire{}.full(6, 5, 300, TypeVideo, 1).payload(128, 'v').
+			chunked{}.full(6, 5, 300, TypeVideo, 1).payload(128, 'v').
 				full(2, 0, 4, TypeSetChunkSize, 0).u32(1000).
 				bytes(0xc6).payload(172, 'v').
 				bytes(0x86).u24(40).payload(300, 'w'),
 			[]got{{Header: Header{2, TypeSetChunkSize, 0, 4, 0}, head: "\x00\x00\x03\xe8"},
 				{Header: Header{6, TypeVideo, 1, 300, 5}, head: pay(64, 'v')}, {Header: Header{6, TypeVideo, 1, 300, 45}, head: pay(64, 'w')}}},
 		{"an extended timestamp, repeated in format 3",
-			wire{}.full(6, 0xffffff, 200, TypeVideo, 1).u32(big).payload(128, 'v').bytes(0xc6).u32(big).payload(72, 'v').
+			chunked{}.full(6, 0xffffff, 200, TypeVideo, 1).u32(big).payload(128, 'v').bytes(0xc6).u32(big).payload(72, 'v').
 				bytes(0x86).u24(40).payload(128, 'w').bytes(0xc6).payload(72, 'w'),
 			[]got{{Header: Header{6, TypeVideo, 1, 200, big}, head: pay(64, 'v')}, {Header: Header{6, TypeVideo, 1, 200, big + 40}, head: pay(64, 'w')}}},
 		{"an extended timestamp, left out of format 3",
-			wire{}.full(6, 0xffffff, 200, TypeVideo, 1).u32(big).payload(128, 'v').bytes(0xc6).payload(72, 'v').
+			chunked{}.full(6, 0xffffff, 200, TypeVideo, 1).u32(big).payload(128, 'v').bytes(0xc6).payload(72, 'v').
 				full(6, 0xffffff, 130, TypeVideo, 1).u32(big+40).payload(128, 'w').bytes(0xc6).bytes(1, 0).
 				full(4, 9, 1, TypeAudio, 1).payload(1, 'a'),
 			[]got{{Header: Header{6, TypeVideo, 1, 200, big}, head: pay(64, 'v')},
 				{Header: Header{6, TypeVideo, 1, 130, big + 40}, head: pay(64, 'w')}, {Header: Header{4, TypeAudio, 1, 1, 9}, head: "a"}}},
 		{"left out, and the payload begins as the timestamp does",
-			wire{}.full(6, 0xffffff, 131, TypeVideo, 1).u32(big).payload(128, 'v').bytes(0xc6).bytes(1, 0, 9).
+			chunked{}.full(6, 0xffffff, 131, TypeVideo, 1).u32(big).payload(128, 'v').bytes(0xc6).bytes(1, 0, 9).
 				full(4, 9, 1, TypeAudio, 1).payload(1, 'a'),
 			[]got{{Header: Header{6, TypeVideo, 1, 131, big}, head: pay(64, 'v')}, {Header: Header{4, TypeAudio, 1, 1, 9}, head: "a"}}},
-		{"a timestamp that wraps", wire{}.full(4, 0xffffff, 1, TypeAudio, 1).u32(0xfffffff0).payload(1, 'a').
+		{"a timestamp that wraps", chunked{}.full(4, 0xffffff, 1, TypeAudio, 1).u32(0xfffffff0).payload(1, 'a').
 			bytes(0x84).u24(0x20).payload(1, 'b'),
 			[]got{{Header: Header{4, TypeAudio, 1, 1, 0xfffffff0}, head: "a"}, {Header: Header{4, TypeAudio, 1, 1, 0x10}, head: "b"}}},
-		{"format 3 after format 0: its timestamp is the delta", wire{}.full(4, 21, 1, TypeAudio, 1).payload(1, 'a').bytes(0xc4).payload(1, 'b'),
+		{"format 3 after format 0: its timestamp is the delta", chunked{}.full(4, 21, 1, TypeAudio, 1).payload(1, 'a').bytes(0xc4).payload(1, 'b'),
 			[]got{{Header: Header{4, TypeAudio, 1, 1, 21}, head: "a"}, {Header: Header{4, TypeAudio, 1, 1, 42}, head: "b"}}},
-		{"format 3 after format 0 late in a stream: the same time", wire{}.full(4, 3_600_000, 1, TypeAudio, 1).payload(1, 'a').bytes(0xc4).payload(1, 'b'),
+		{"format 3 after format 0 late in a stream: the same time", chunked{}.full(4, 3_600_000, 1, TypeAudio, 1).payload(1, 'a').bytes(0xc4).payload(1, 'b'),
 			[]got{{Header: Header{4, TypeAudio, 1, 1, 3_600_000}, head: "a"}, {Header: Header{4, TypeAudio, 1, 1, 3_600_000}, head: "b"}}},
-		{"a message without payload", wire{}.full(4, 1, 0, TypeAudio, 1).full(4, 2, 1, TypeAudio, 1).payload(1, 'a'),
+		{"a message without payload", chunked{}.full(4, 1, 0, TypeAudio, 1).full(4, 2, 1, TypeAudio, 1).payload(1, 'a'),
 			[]got{{Header: Header{4, TypeAudio, 1, 0, 1}}, {Header: Header{4, TypeAudio, 1, 1, 2}, head: "a"}}},
-		{"abort drops what came", wire{}.full(6, 5, 300, TypeVideo, 1).payload(128, 'v').
+		{"abort drops what came", chunked{}.full(6, 5, 300, TypeVideo, 1).payload(128, 'v').
 			full(2, 0, 4, TypeAbort, 0).u32(6).full(6, 9, 1, TypeVideo, 1).payload(1, 'w'),
 			[]got{{Header: Header{2, TypeAbort, 0, 4, 0}, head: "\x00\x00\x00\x06"}, {Header: Header{6, TypeVideo, 1, 1, 9}, head: "w"}}},
-		{"a first chunk of format 1", wire{}.bytes(0x44).u24(20).u24(1).bytes(TypeAudio).payload(1, 'a'),
+		{"a first chunk of format 1", chunked{}.bytes(0x44).u24(20).u24(1).bytes(TypeAudio).payload(1, 'a'),
 			[]got{{Header: Header{4, TypeAudio, 0, 1, 20}, head: "a", relative: true}}},
 	} {
 		for _, piece := range []int{1, 2, 3, 7, 1 << 20} {
@@ -140,7 +140,7 @@ func TestChunkForms(t *testing.T) {
 }
 
 func TestHeadsAreBounded(t *testing.T) {
-	w := wire{}.full(2, 0, 4, TypeSetChunkSize, 0).u32(MaxChunkSize)
+	w := chunked{}.full(2, 0, 4, TypeSetChunkSize, 0).u32(MaxChunkSize)
 	w = w.full(6, 0, 6000, TypeVideo, 1).bytes(0x17, 0).payload(5998, 'c') // AVC sequence header
 	w = w.full(6, 0, 6000, TypeVideo, 1).bytes(0x17, 1).payload(5998, 'k')
 	w = w.full(4, 0, 600, TypeAudio, 1).bytes(0xaf, 0).payload(598, 'a')
@@ -161,7 +161,7 @@ func TestHeadsAreBounded(t *testing.T) {
 
 func TestAllChunkStreamsTogetherAreBounded(t *testing.T) {
 	p := NewParser()
-	var w wire
+	var w chunked
 	for id := range byte(60) {
 		w = w.full(id+3, 0, 0xffffff, TypeCommandAMF0, 0).payload(128, 'm')
 	}
@@ -183,7 +183,7 @@ func TestAllChunkStreamsTogetherAreBounded(t *testing.T) {
 }
 
 func TestImpossibleBytes(t *testing.T) {
-	many := wire{}
+	many := chunked{}
 	for id := range byte(61) {
 		many = many.full(id+3, 0, 1, TypeAudio, 1).payload(1, 'a')
 	}
@@ -192,21 +192,21 @@ func TestImpossibleBytes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		w      wire
+		w      chunked
 		want   Impossible
 		strict bool // else in both
 	}{
-		{"chunk size 0", wire{}.full(2, 0, 4, TypeSetChunkSize, 0).u32(0), BadChunkSize, false},
-		{"chunk size 2 GiB", wire{}.full(2, 0, 4, TypeSetChunkSize, 0).u32(0x7fffffff), BadChunkSize, false},
-		{"short set chunk size", wire{}.full(2, 0, 3, TypeSetChunkSize, 0).payload(3, 0), BadControl, false},
-		{"set chunk size of 16 MB", wire{}.full(2, 0, 0xffffff, TypeSetChunkSize, 0).payload(128, 0), BadControl, false},
-		{"format 3 first", wire{}.bytes(0xc3).payload(3, 0), NoHeader, false},
-		{"format 2 first", wire{}.bytes(0x83).payload(3, 0), NoHeader, false},
+		{"chunk size 0", chunked{}.full(2, 0, 4, TypeSetChunkSize, 0).u32(0), BadChunkSize, false},
+		{"chunk size 2 GiB", chunked{}.full(2, 0, 4, TypeSetChunkSize, 0).u32(0x7fffffff), BadChunkSize, false},
+		{"short set chunk size", chunked{}.full(2, 0, 3, TypeSetChunkSize, 0).payload(3, 0), BadControl, false},
+		{"set chunk size of 16 MB", chunked{}.full(2, 0, 0xffffff, TypeSetChunkSize, 0).payload(128, 0), BadControl, false},
+		{"format 3 first", chunked{}.bytes(0xc3).payload(3, 0), NoHeader, false},
+		{"format 2 first", chunked{}.bytes(0x83).payload(3, 0), NoHeader, false},
 		{"too many", many, TooManyStreams, false},
-		{"unknown type", wire{}.full(3, 0, 4, 99, 0).payload(4, 0), UnknownType, true},
-		{"control on stream 1", wire{}.full(2, 0, 4, TypeAck, 1).payload(4, 0), BadControlStream, true},
-		{"a message in a message", wire{}.full(6, 0, 300, TypeVideo, 1).payload(128, 0).full(6, 0, 3, TypeVideo, 1).payload(3, 0), Unfinished, true},
-		{"an aggregate's part longer than it", wire{}.full(6, 0, 20, TypeAggregate, 1).bytes(TypeVideo).u24(100).u32(0).u24(0).payload(9, 0), BadAggregate, true},
+		{"unknown type", chunked{}.full(3, 0, 4, 99, 0).payload(4, 0), UnknownType, true},
+		{"control on stream 1", chunked{}.full(2, 0, 4, TypeAck, 1).payload(4, 0), BadControlStream, true},
+		{"a message in a message", chunked{}.full(6, 0, 300, TypeVideo, 1).payload(128, 0).full(6, 0, 3, TypeVideo, 1).payload(3, 0), Unfinished, true},
+		{"an aggregate's part longer than it", chunked{}.full(6, 0, 20, TypeAggregate, 1).bytes(TypeVideo).u24(100).u32(0).u24(0).payload(9, 0), BadAggregate, true},
 	} {
 		for _, strict := range []bool{true, false} {
 			p := NewParser()
@@ -226,7 +226,7 @@ func TestImpossibleBytes(t *testing.T) {
 				t.Errorf("%s: afterwards %v", c.name, again)
 			}
 			p.Reset()
-			if m, err := feed(t, p, wire{}.full(4, 0, 1, TypeAudio, 1).payload(1, 'a'), 3); err != nil || len(m) != 1 {
+			if m, err := feed(t, p, chunked{}.full(4, 0, 1, TypeAudio, 1).payload(1, 'a'), 3); err != nil || len(m) != 1 {
 				t.Errorf("%s: after Reset %v, %v", c.name, m, err)
 			}
 		}
@@ -234,11 +234,11 @@ func TestImpossibleBytes(t *testing.T) {
 }
 
 func TestAggregate(t *testing.T) {
-	tag := func(w wire, kind byte, stamp uint32, n int, c byte) wire {
+	tag := func(w chunked, kind byte, stamp uint32, n int, c byte) chunked {
 		return w.bytes(kind).u24(uint32(n)).u24(stamp&0xffffff).bytes(byte(stamp>>24)).u24(0).payload(n, c).u32(uint32(n + 11))
 	}
 	body := tag(tag(tag(nil, TypeVideo, 100, 200, 'v'), TypeAudio, 110, 0, 0), TypeAudio, 123, 5, 'a')
-	w := wire(AppendMessage(nil, Header{Chunk: 6, Type: TypeAggregate, Stream: 1, Timestamp: 5000}, 128, body)).
+	w := chunked(AppendMessage(nil, Header{Chunk: 6, Type: TypeAggregate, Stream: 1, Timestamp: 5000}, 128, body)).
 		full(4, 1, 1, TypeAudio, 1).payload(1, 'z')
 	want := []got{
 		{Header: Header{6, TypeVideo, 1, 200, 5000}, head: pay(64, 'v'), aggregated: true},
@@ -257,7 +257,7 @@ func TestAggregate(t *testing.T) {
 }
 
 // traffic is two chunk streams interleaved, with chunk boundaries told.
-func traffic() (w wire, bounds []int) {
+func traffic() (w chunked, bounds []int) {
 	mark := func() { bounds = append(bounds, len(w)) }
 	mark()
 	w = w.full(2, 0, 4, TypeSetChunkSize, 0).u32(200)

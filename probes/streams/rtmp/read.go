@@ -10,9 +10,11 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"snag/probes/streams/pace"
 	"snag/probes/streams/stream"
 )
 
@@ -41,12 +43,6 @@ func closed(err error) string {
 	return "connection lost: " + err.Error()
 }
 
-// tick is the next moment to read: multiples of every on the wall, the same for
-// all streams, so that one wake-up of the machine serves many of them.
-func tick(every time.Duration) time.Duration {
-	return every - time.Duration(time.Now().UnixNano())%every
-}
-
 // readPlain reads what is there at each tick. The descriptor is taken out of the
 // runtime's poller: it would be woken for each packet, which is most of what a
 // stream costs.
@@ -64,23 +60,19 @@ func readPlain(ctx context.Context, tcp *net.TCPConn, s *session, o stream.Optio
 	}
 	defer unix.Close(fd)
 	tcp.Close()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	pace := stream.Pace(s.sink)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		}
-		pace.Wakes(o.Now())
+	pacer := stream.Pace(s.sink)
+	turn := func(next int64) error {
+		pacer.Wakes(o.Now())
 		if _, err := s.drain(fd, o.Now); err != nil {
 			return err
 		}
-		d := tick(o.Every)
-		pace.Sleeps(o.Now() + int64(d))
-		timer.Reset(d)
+		pacer.Sleeps(next)
+		return nil
 	}
+	if err := turn(pace.Next(o.Now(), o.Every)); err != nil {
+		return err
+	}
+	return pace.Each(ctx, o.Every, turn)
 }
 
 // drain reads what fd has, and sends what has to go out; some is false where
@@ -89,11 +81,8 @@ func (s *session) drain(fd int, now func() int64) (some bool, err error) {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
 	for range mostReads {
-		n, err := unix.Read(fd, buf[:])
-		if err == unix.EINTR {
-			continue
-		}
-		if err == unix.EAGAIN {
+		n, err := readNow(fd, buf[:])
+		if errors.Is(err, unix.EAGAIN) {
 			break
 		}
 		if err != nil || n == 0 {
@@ -107,6 +96,9 @@ func (s *session) drain(fd int, now func() int64) (some bool, err error) {
 			break // that was all
 		}
 	}
+	if len(s.out) == 0 {
+		return some, nil
+	}
 	return some, s.flush(func(b []byte) (int, error) {
 		n, err := unix.SendmsgN(fd, b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 		if err == unix.EAGAIN || err == unix.EINTR {
@@ -114,6 +106,16 @@ func (s *session) drain(fd int, now func() int64) (some bool, err error) {
 		}
 		return n, err
 	})
+}
+
+// readNow takes what a socket has. It never blocks, so Go's scheduler need not know of
+// it: what it does before and after a call that may block is more than the call.
+func readNow(fd int, b []byte) (int, error) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
 }
 
 // flush sends what it can of out.
@@ -163,22 +165,23 @@ type paced struct {
 	every time.Duration // 0: as data come
 	done  <-chan struct{}
 	timer *time.Timer
-	pace  stream.Pacer
+	pacer stream.Pacer
 	now   func() int64
 	full  bool // the last read gave all that was asked for: there may be more
 }
 
 func (p *paced) Read(b []byte) (int, error) {
 	if p.every > 0 && !p.full {
-		d := tick(p.every)
-		p.pace.Sleeps(p.now() + int64(d))
-		p.timer.Reset(d)
+		now := p.now()
+		next := pace.Next(now, p.every)
+		p.pacer.Sleeps(next)
+		p.timer.Reset(time.Duration(next - now))
 		select {
 		case <-p.done:
 			return 0, os.ErrDeadlineExceeded
 		case <-p.timer.C:
 		}
-		p.pace.Wakes(p.now())
+		p.pacer.Wakes(p.now())
 	}
 	n, err := p.Conn.Read(b)
 	p.full = n == len(b)
@@ -192,7 +195,7 @@ func readSecure(ctx context.Context, conn *connection, s *session, o stream.Opti
 	conn.paced.timer = time.NewTimer(time.Hour)
 	defer conn.paced.timer.Stop()
 	conn.paced.every, conn.paced.done = o.Every, ctx.Done()
-	conn.paced.pace, conn.paced.now = stream.Pace(s.sink), o.Now
+	conn.paced.pacer, conn.paced.now = stream.Pace(s.sink), o.Now
 	buf := make([]byte, 4<<10)
 	for {
 		n, err := conn.Read(buf)

@@ -66,7 +66,7 @@ func (w *Watcher) Join(j Joined) interface {
 	}
 	s := w.newJoined(Entry{Name: Clean(j.Name, maxName), URL: u, From: "the capture"}, j)
 	w.streams[key] = s
-	return handed{tap{s.figures, s, w.o.Note}, w, key, j.Leaves}
+	return handed{&tap{Sink: s.figures, s: s, note: w.o.Note}, w, key, j.Leaves}
 }
 
 func (w *Watcher) newJoined(e Entry, j Joined) *one {
@@ -100,7 +100,7 @@ func (nobody) End(int64, error)                {}
 
 // handed is what the one who reads a joined stream writes to.
 type handed struct {
-	tap
+	*tap
 	w      *Watcher
 	key    string
 	leaves bool

@@ -88,7 +88,7 @@ func (j *Joined) publisher() string {
 }
 
 // Frame shows a frame to whoever compares it with others'.
-func (t tap) Frame(f stream.Frame) {
+func (t *tap) Frame(f stream.Frame) {
 	if m := t.s.kin.member; m != nil {
 		m.Frame(f)
 	}

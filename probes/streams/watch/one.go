@@ -9,10 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"snag/probes/streams/figures"
 	"snag/probes/streams/stream"
+	"snag/probes/streams/wire"
 	"snag/recording"
 )
 
@@ -27,7 +26,7 @@ type one struct {
 	figures  *figures.Meter
 	writer   *figures.Writer // nil: nothing is recorded
 	beside   *figures.Writer // of the recording that the host is in just now (Record)
-	sink     stream.Sink
+	sink     *tap
 	stop     context.CancelFunc
 	side     string // one of recording.StreamSide…
 	remote   string // of a joined one: the other end of its connection
@@ -36,8 +35,6 @@ type one struct {
 	place    int      // of the layers, which it is
 	joined   bool     // somebody else reads it and hands it in …
 	lag      int64    // … so late at the most, ns
-
-	due atomic.Int64 // when its reader means to read next, monotonic ns; 0: it waits for data, or reads
 
 	mu     sync.Mutex
 	link   link
@@ -64,10 +61,11 @@ type tap struct {
 	stream.Sink // the figures, with the matching between layers before them
 	s           *one
 	note        func(string)
+	due         atomic.Int64 // when the reader means to read next, monotonic ns; 0: it waits for data, or reads
 }
 
 // Published notes where the reader was let in.
-func (t tap) Published(at int64, local, remote string) {
+func (t *tap) Published(at int64, local, remote string) {
 	t.s.mu.Lock()
 	l := &t.s.link
 	l.phase, l.since, l.local, l.remote, l.retry = reading, at, local, remote, 0
@@ -76,7 +74,7 @@ func (t tap) Published(at int64, local, remote string) {
 }
 
 // Params notes what the stream is made of.
-func (t tap) Params(p stream.Params) {
+func (t *tap) Params(p stream.Params) {
 	if p.Kind <= stream.Audio {
 		t.s.mu.Lock()
 		t.s.link.params[p.Kind] = p
@@ -86,20 +84,20 @@ func (t tap) Params(p stream.Params) {
 }
 
 // Apart passes on what the figures must know.
-func (t tap) Apart(apart bool) { stream.Apart(t.Sink, apart) }
+func (t *tap) Apart(apart bool) { stream.Apart(t.Sink, apart) }
 
 // Missed passes on what the figures must know.
-func (t tap) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
+func (t *tap) Missed(from, to int64) { stream.Missed(t.Sink, from, to) }
 
 // Reason passes on why no frames come.
-func (t tap) Reason(text string) { stream.Reason(t.Sink, Clean(text, 300)) }
+func (t *tap) Reason(text string) { stream.Reason(t.Sink, Clean(text, 300)) }
 
 // Sleeps and Wakes make it a stream.Pacer.
-func (t tap) Sleeps(until int64) { t.s.due.Store(until) }
+func (t *tap) Sleeps(until int64) { t.due.Store(until) }
 
 // Wakes tells the figures by how much the reader was late, before it gives frames.
-func (t tap) Wakes(at int64) {
-	if due := t.s.due.Swap(0); due != 0 {
+func (t *tap) Wakes(at int64) {
+	if due := t.due.Swap(0); due != 0 {
 		t.s.readerLate(at, due)
 	}
 }
@@ -116,7 +114,7 @@ func (s *one) readerLate(now, due int64) {
 const overdue = 50 * time.Millisecond
 
 // Note tells a reader's remark once: readers come back, and say the same.
-func (t tap) Note(text string) {
+func (t *tap) Note(text string) {
 	text = Clean(text, 300)
 	t.s.mu.Lock()
 	known := t.s.remark == text
@@ -148,7 +146,7 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
 	})
 	s.layers, s.place = w.joinLayers(e)
-	s.sink = tap{s.matched(s.figures), s, w.o.Note}
+	s.sink = &tap{Sink: s.matched(s.figures), s: s, note: w.o.Note}
 	if w.o.Sink != nil {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
 	}
@@ -203,13 +201,13 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		s.asking(began)
 		s.figures.Asked(began)
 		err := s.open(ctx, s.entry.URL, s.sink, stream.Options{
-			Timeout: w.o.Timeout, Every: w.o.Every, Now: monotonic, Netns: w.o.Netns,
+			Timeout: w.o.Timeout, Every: w.o.Every, Now: wire.Monotonic, Netns: w.o.Netns,
 		})
 		if ctx.Err() != nil {
 			return
 		}
 		now := w.now()
-		s.due.Store(0)
+		s.sink.due.Store(0)
 		read, let := s.left(now, err)
 		if err == nil {
 			err = &stream.Ended{URL: s.shown, Why: "the reader ended"}
@@ -293,11 +291,3 @@ func (s *one) everRead() bool {
 
 // unreadable is a stream that no reader is for.
 func (s *one) unreadable(now int64, err error) { s.away(now, err, 0) }
-
-func monotonic() int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		return 0 // this clock is on every kernel that snag runs on
-	}
-	return ts.Nano()
-}

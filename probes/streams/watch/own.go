@@ -5,68 +5,47 @@ import (
 	"context"
 	"os"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"snag/probes/streams/figures"
+	"snag/probes/streams/pace"
+	"snag/probes/streams/wire"
 )
 
-// beat is how often the ticking goroutine looks at the clock: a reader that is
-// woken by a packet waits for a CPU as it does.
-const beat = 25 * time.Millisecond
+// beatEvery is how often the watch looks whether it is late: with the readers, so that it is
+// no wake-up of its own.
+const beatEvery = 20 * time.Millisecond
 
-// pulse measures how late this process gets to run, as its readers do: a goroutine
-// that wants to wake every beat notes by how much it was late, and writes to a pipe
-// that another waits to read. What a busy machine, a throttled cgroup or a stopped
-// process does to the readers, it does to these; and where there is hardly any CPU,
-// Go sees that a timer is due long before it sees that a socket can be read.
+// usual is how late this process may run until that is worth telling: less is how Go
+// wakes anybody.
+const usual = 25 * time.Millisecond
+
+// pulse measures how late this process gets to run, as its readers do: it waits for a
+// descriptor that is ready each beat, and notes by how much it was late. What a busy
+// machine, a throttled cgroup or a stopped process does to the readers, it does to this;
+// and where there is hardly any CPU, Go sees that a timer is due long before it sees
+// that a socket can be read.
 type pulse struct {
 	worst atomic.Int64
-	asked atomic.Int64 // when the pipe was written to and not read since, ns of time.Since(start); 0: it was read
-	start time.Time
+	due   atomic.Int64 // the next beat, monotonic ns; 0: there is none
 }
 
 func (p *pulse) run(ctx context.Context) {
-	p.start = time.Now()
-	reader, writer, err := os.Pipe()
-	if err == nil { // without descriptors the timer alone tells
-		var read sync.WaitGroup
-		read.Go(func() { p.read(reader) })
-		defer read.Wait()
-		defer writer.Close()
-	}
-	next := time.Now().Add(beat)
-	t := time.NewTimer(beat)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		}
-		now := time.Now()
-		p.note(now.Sub(next))
-		if err == nil && p.asked.CompareAndSwap(0, max(int64(now.Sub(p.start)), 1)) {
-			_, _ = writer.Write([]byte{0}) // it is empty: this never blocks
-		}
-		next = now.Add(beat) // what was missed is told once, not for each beat
-		t.Reset(beat)
+	defer p.due.Store(0)
+	p.due.Store(pace.Next(wire.Monotonic(), beatEvery))
+	if pace.Each(ctx, beatEvery, p.beat) != nil { // no descriptor is left
+		p.due.Store(0)
+		pace.Every(ctx, beatEvery, p.note)
 	}
 }
 
-// read notes how long what was written was not read.
-func (p *pulse) read(r *os.File) {
-	defer r.Close()
-	var b [1]byte
-	for {
-		if _, err := r.Read(b[:]); err != nil {
-			return // the writer has ended
-		}
-		p.note(time.Since(p.start) - time.Duration(p.asked.Swap(0)))
-	}
+// beat is one; what was missed is told once, not for each.
+func (p *pulse) beat(next int64) error {
+	p.note(time.Duration(wire.Monotonic() - p.due.Swap(next)))
+	return nil
 }
 
 func (p *pulse) note(late time.Duration) {
@@ -78,12 +57,12 @@ func (p *pulse) note(late time.Duration) {
 	}
 }
 
-// take returns the worst since the last take; what was written and not read yet is
-// late by now.
+// take returns the worst since the last take; a beat that is due and did not come yet
+// is late by now.
 func (p *pulse) take() time.Duration {
 	worst := time.Duration(p.worst.Swap(0))
-	if asked := p.asked.Load(); asked != 0 {
-		worst = max(worst, time.Since(p.start)-time.Duration(asked))
+	if due := p.due.Load(); due != 0 {
+		worst = max(worst, time.Duration(wire.Monotonic()-due))
 	}
 	return worst
 }

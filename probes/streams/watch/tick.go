@@ -21,7 +21,7 @@ func (w *Watcher) tick(late time.Duration) {
 		}
 	}
 	shown := late
-	if behind := time.Duration(now - w.seen); behind > beat*10 {
+	if behind := time.Duration(now - w.seen); behind > usual*10 {
 		shown = max(late, behind)
 	}
 	w.meter.tick(time.Now(), shown)
@@ -48,10 +48,10 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	if s.joined {
 		now = w.seen - s.lag
 	}
-	if late > beat { // less is how Go wakes anybody
+	if late > usual {
 		s.figures.Late(now, int64(late))
 	}
-	if due := s.due.Load(); due != 0 {
+	if due := s.sink.due.Load(); due != 0 {
 		s.readerLate(now, due)
 	}
 	if second, whole := s.figures.Tick(now); whole {

@@ -9,10 +9,11 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"snag/probes/probe"
 	"snag/probes/streams/figures"
 	"snag/probes/streams/kin"
+	"snag/probes/streams/pace"
 	"snag/probes/streams/stream"
+	"snag/probes/streams/wire"
 	"snag/recording"
 )
 
@@ -140,7 +141,8 @@ func (w *Watcher) Run(ctx context.Context) {
 	w.mu.Unlock()
 	var beating sync.WaitGroup
 	beating.Go(func() { w.pulse.run(ctx) })
-	probe.Every(ctx, tick, func(late time.Duration) { w.tick(max(late, w.pulse.take())) })
+	w.tick(0)
+	pace.Every(ctx, tick, func(late time.Duration) { w.tick(max(late, w.pulse.take())) })
 	w.readers.Wait()
 	beating.Wait()
 	w.finish()
@@ -250,7 +252,7 @@ func (w *Watcher) now() int64 {
 	if w.o.Now != nil {
 		return w.o.Now()
 	}
-	return monotonic()
+	return wire.Monotonic()
 }
 
 // start begins to read a stream.

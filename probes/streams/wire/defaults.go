@@ -3,8 +3,6 @@ package wire
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"snag/probes/streams/stream"
 )
 
@@ -17,13 +15,4 @@ func Defaults(o stream.Options) stream.Options {
 		o.Now = Monotonic
 	}
 	return o
-}
-
-// Monotonic is CLOCK_MONOTONIC, ns.
-func Monotonic() int64 {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
-		return 0
-	}
-	return t.Nano()
 }

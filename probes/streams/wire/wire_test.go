@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestShownHidesUserAndValues(t *testing.T) {
@@ -92,5 +94,20 @@ func TestNamespace(t *testing.T) {
 	}
 	if _, err := ListenUDP("/nowhere", netip.MustParseAddrPort("127.0.0.1:9000"), Monotonic); err == nil {
 		t.Error("a socket in no namespace")
+	}
+}
+
+// Frames' arrivals stand beside what the kernel's clock says elsewhere in a recording.
+func TestMonotonicIsTheKernels(t *testing.T) {
+	for range 100 {
+		var now unix.Timespec
+		before := Monotonic()
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+			t.Fatal(err)
+		}
+		after := Monotonic()
+		if ns := now.Nano(); ns < before-100_000 || ns > after+100_000 {
+			t.Fatalf("%d, and the kernel says %d", before, ns)
+		}
 	}
 }

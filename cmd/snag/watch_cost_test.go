@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"snag/internal/built"
+	"snag/lab/origin"
+)
+
+// A wake-up costs as much as what is read in it: one stream that is read 50 times a
+// second wakes snag some 60 times a second. With a timer of Go for each reader, and one
+// for snag's own lateness, it was 600 times.
+func TestWatchOfOneStreamSeldomWakes(t *testing.T) {
+	if err := origin.Check(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	command := filepath.Join(dir, "snag")
+	built.Program(t, "snag", command)
+	server := loopback(t)
+	conf := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(conf, []byte(origin.Config(dir, server)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	beside(t, "nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log"))
+	within(t, "nginx listens", func() bool {
+		c, err := net.Dial("tcp", server)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	url := origin.URL(server, "cam")
+	beside(t, "ffmpeg", "-nostdin", "-loglevel", "quiet", "-re", "-f", "lavfi", "-i", "testsrc=size=160x90:rate=25",
+		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", "25", "-pix_fmt", "yuv420p", "-t", "90", "-f", "flv", url)
+	frames := filepath.Join(dir, "frames")
+	snag := beside(t, command, "watch", "--plain", "--frames", frames, url)
+	lines := func() int {
+		b, _ := os.ReadFile(frames)
+		return strings.Count(string(b), "\n")
+	}
+	within(t, "the stream is read", func() bool { return lines() > 50 })
+	const window = 6 * time.Second
+	began, waits, read := time.Now(), waitsOf(t, snag.Process.Pid), lines()
+	time.Sleep(window)
+	waits, read = waitsOf(t, snag.Process.Pid)-waits, lines()-read
+	rate := float64(waits) / time.Since(began).Seconds()
+	t.Logf("%.0f waits a second, %d frames read", rate, read)
+	if read < 75 {
+		t.Errorf("%d frames in %s", read, window)
+	}
+	if rate < 20 || rate > 200 {
+		t.Errorf("its threads waited %.0f times a second", rate)
+	}
+}
+
+// waitsOf is how often the threads of a process gave up their CPU to wait, since they
+// began (proc_pid_status(5)).
+func waitsOf(t *testing.T, pid int) (sum int) {
+	t.Helper()
+	all, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("threads of %d: %v", pid, err)
+	}
+	for _, path := range all {
+		b, _ := os.ReadFile(path) // a thread may have ended
+		_, rest, _ := strings.Cut(string(b), "\nvoluntary_ctxt_switches:")
+		n, _ := strconv.Atoi(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]))
+		sum += n
+	}
+	return sum
+}
