@@ -57,7 +57,8 @@ In a terminal it shows a table, the sick first. Elsewhere it writes a line for
 each event and a summary every 10 s; with --json an object a line (docs/watch.md).
 
 Exit codes: 0 ended by --for, q or Ctrl-C and every stream was well, 10 a stream
-froze, went down, lost its audio or could not be read, 1 failed, 2 usage.`,
+froze, went down, lost its audio, had its frame rate or bit rate fall, or could
+not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
   snag watch --list cams.txt --listen :9847
   snag watch 'rtmp://origin/live/cam1 name=door threshold=3s' rtmp://origin/live/cam2

@@ -46,6 +46,8 @@ func say(h watch.Happened) string {
 			return fmt.Sprintf("its clock keeps pace again; it went at %.2f of the wall's", h.Value)
 		}
 		return fmt.Sprintf("slow: its clock goes at %.2f of the wall's: its source, its server or the way is too slow, and a viewer can't tell which", h.Value)
+	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
+		return fell(h, ended)
 	case recording.EventStreamSkipped:
 		return fmt.Sprintf("skipped: %.0f frames are missing by their timestamps", h.Value)
 	case recording.EventStreamJump:
@@ -117,6 +119,23 @@ func freeze(h watch.Happened, ended bool, length time.Duration) string {
 		text += fmt.Sprintf(", then %d frames at once", h.Burst)
 	}
 	return text
+}
+
+// fell tells of a rate that fell, in its unit.
+func fell(h watch.Happened, ended bool) string {
+	what, now, before, unit := "frame rate", rate(h.Value), rate(h.Base), "frames per second"
+	if h.Kind == recording.EventStreamBitsFell {
+		what, now, before, unit = "bit rate", rate(h.Value/1000), rate(h.Base/1000), "kb/s"
+	}
+	switch {
+	case ended && h.Why != "":
+		return fmt.Sprintf("its %s was %s instead of %s %s for %s, until %s", what, now, before, unit, span(h.End.Sub(h.T)), h.Why)
+	case ended:
+		return fmt.Sprintf("%s is back, after %s at %s instead of %s %s", what, span(h.End.Sub(h.T)), now, before, unit)
+	case what == "bit rate":
+		return fmt.Sprintf("bit rate fell from %s to %s %s, and as many frames come: the picture is black, frozen or coded far worse, and a viewer can't tell which", before, now, unit)
+	}
+	return fmt.Sprintf("frame rate fell from %s to %s %s", before, now, unit)
 }
 
 func changed(h watch.Happened) string {

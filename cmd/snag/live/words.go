@@ -24,6 +24,10 @@ func stateWord(s watch.State) string {
 		return "no answer"
 	case watch.NoAudio:
 		return "no audio"
+	case watch.RateFell:
+		return "low FPS"
+	case watch.BitsFell:
+		return "low kb/s"
 	case watch.Connecting:
 		return "asking"
 	}

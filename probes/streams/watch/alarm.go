@@ -20,6 +20,8 @@ type Alarm struct {
 	Verdict string        // what can be told of the cause; "" for nothing
 	Judged  *Judged       // by the host's recording; nil: there is none, or not yet
 	Awaited bool          // it is being judged just now
+	// Of a rate that fell, frames or bits a second: what it was, and is.
+	RateBefore, Rate float64
 }
 
 // What an alarm is for.
@@ -28,7 +30,11 @@ const (
 	AlarmDown   = "down"   // it gave frames, ended, and has not come back for the threshold
 	// AlarmNoAudio: no audio comes for five seconds, and the picture does.
 	AlarmNoAudio = "no-audio"
-	AlarmWell    = "well" // frames come again, after an alarm
+	// AlarmRateFell: the frame rate fell for five seconds and more, and frames come in time.
+	AlarmRateFell = "frame-rate-fell"
+	// AlarmBitsFell: as many frames come, of far fewer bytes.
+	AlarmBitsFell = "bit-rate-fell"
+	AlarmWell     = "well" // frames come again, after an alarm
 	// AlarmGone: after an alarm, it is no longer watched.
 	AlarmGone = "gone"
 	// AlarmVerdict: after an alarm, the host's recording was judged.

@@ -82,6 +82,12 @@ func (c Call) did() string {
 // condition is how the stream of an alarm is: frozen for 3.2 s.
 func (a Alarm) condition() string {
 	word := map[string]string{AlarmFreeze: "frozen", AlarmDown: "down", AlarmNoAudio: "without audio"}[a.Event]
+	switch a.Event {
+	case AlarmRateFell:
+		word = fmt.Sprintf("at %.3g instead of %.3g frames per second", a.Rate, a.RateBefore)
+	case AlarmBitsFell:
+		word = fmt.Sprintf("at %.0f instead of %.0f kb/s", a.Rate/1000, a.RateBefore/1000)
+	}
 	return fmt.Sprintf("%s for %s", word, short(a.For))
 }
 

@@ -129,6 +129,17 @@ func TestStateLatenessAndPaceAreMetrics(t *testing.T) {
 		if late := values["snag_stream_late_seconds"]; late < 2 || late > 3.1 || values["snag_stream_pace_ratio"] > 0.85 || values["snag_stream_statelate"] != 1 || values["snag_stream_stateok"] != 0 {
 			t.Errorf("late and slow: %v", values)
 		}
+		show(40, 1)
+		for range 150 {
+			h.now += 80e6
+			dts += 80e6
+			p.Frame(stream.Frame{Kind: stream.Video, Key: true, Arrival: h.now, DTS: dts, Size: 3000})
+			tick()
+		}
+		look()
+		if fps, there := values["snag_stream_fps"]; values["snag_stream_stateframe-rate-fell"] != 1 || values["snag_stream_up"] != 1 || !there || fps > 15 {
+			t.Errorf("half the frames: %v", values)
+		}
 		p.End(h.now, &stream.Ended{Why: "FIN"})
 		tick()
 		look()

@@ -23,6 +23,9 @@ type post struct {
 	Seconds float64 `json:"seconds"`
 	Over    bool    `json:"over,omitempty"`
 	Verdict string  `json:"verdict,omitempty"`
+	// Of a rate that fell, frames or bits a second.
+	Rate       float64 `json:"rate,omitempty"`
+	RateBefore float64 `json:"rate_before,omitempty"`
 	// By the host's recording.
 	Culprit    string   `json:"culprit,omitempty"`
 	Subject    string   `json:"subject,omitempty"`
@@ -34,6 +37,7 @@ func postOf(a Alarm) post {
 	p := post{
 		Event: a.Event, Stream: a.Stream, Side: a.side(), URL: a.URL, Layer: a.Layer,
 		Onset: rfc3339(a.Onset), Seconds: a.For.Seconds(), Over: a.Over, Verdict: a.Verdict,
+		Rate: a.Rate, RateBefore: a.RateBefore,
 	}
 	if j := a.Judged; j != nil {
 		p.Culprit, p.Subject, p.Recording = j.Culprit, j.Subject, j.Recording

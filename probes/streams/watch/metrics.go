@@ -126,7 +126,7 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 			return recording.Labels{"stream": s.entry.Name, "layer": s.entry.Layer, "side": s.side}
 		}
 		state, since := stateOf(s.link0(), s.signs, now)
-		up := is(state >= Late && state != Connecting && state != Waiting && state != Over)
+		up := is(state.Comes())
 		send("snag_stream_up", labels(), up)
 		for one := range States {
 			of := labels()

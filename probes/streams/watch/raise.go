@@ -37,10 +37,10 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 	var all []trouble // made when the first needs it
 	for _, s := range w.streams {
 		state, since := stateOf(s.link0(), s.signs, now)
-		w.sick = w.sick || state == Frozen || state == NoAudio || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
+		w.sick = w.sick || state == Frozen || state.lacks() || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
 		event := alarmOf(state, s.signs, now-since, s.threshold())
 		was := s.alarm
-		well := state >= Late && state != Connecting && state != Waiting && state != Over
+		well := state.Comes()
 		switch {
 		case event == "" && !was.bad:
 			if s.signs.frames {
@@ -85,7 +85,11 @@ func (w *Watcher) stopped() {
 func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
 	t := trouble{server: serverOf(s.entry.URL), onset: w.time(s.alarm.onset), bad: true}
 	verdict := w.layersSay(s.entry, s.alarm.onset)
-	if verdict == "" && s.alarm.event != AlarmNoAudio { // the others' pictures tell nothing of its sound
+	switch e := s.alarm.event; {
+	case verdict != "":
+	case e == AlarmBitsFell:
+		verdict = "as many frames come as before: the picture is black, frozen or coded far worse; a viewer can't tell which"
+	case e == AlarmFreeze || e == AlarmDown: // of what a stream lacks the others' freezes tell nothing
 		verdict = triage(t, all)
 	}
 	a := w.alarm(s, now, verdict)
@@ -98,8 +102,8 @@ func alarmOf(state State, s signs, since int64, threshold time.Duration) string 
 	switch {
 	case state == Frozen:
 		return AlarmFreeze
-	case state == NoAudio:
-		return AlarmNoAudio
+	case state.lacks():
+		return state.String()
 	case state == Down && time.Duration(since) >= max(threshold, downAfter):
 		return AlarmDown
 	}
@@ -113,6 +117,9 @@ func (w *Watcher) alarm(s *one, now int64, verdict string) Alarm {
 	a := Alarm{
 		Event: s.alarm.event, Stream: s.entry.Name, Side: s.side, Server: serverOf(s.entry.URL), URL: s.shown, Layer: s.entry.Layer,
 		Onset: w.time(s.alarm.onset).Wall(), For: time.Duration(now - s.alarm.onset), Verdict: verdict,
+	}
+	if a.Event == AlarmRateFell || a.Event == AlarmBitsFell {
+		a.RateBefore, a.Rate = s.signs.fell.before, s.signs.fell.rate
 	}
 	if s.alarm.judged != nil {
 		a.judge(s.alarm.judged)

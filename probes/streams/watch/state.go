@@ -16,6 +16,8 @@ const (
 	Refused                 // the server is there and does not give it
 	NoAnswer                // it can't be read: no connection, another protocol
 	NoAudio                 // its audio stays away, and the picture comes
+	RateFell                // far fewer frames come than before, in time
+	BitsFell                // as many frames come, of far fewer bytes
 	Late                    // frames come later and later
 	Slow                    // its clock moves slower than the wall's
 	Skipping                // frames are missing by their timestamps
@@ -27,12 +29,24 @@ const (
 	States // how many there are
 )
 
-var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
+var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "frame-rate-fell", "bit-rate-fell", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
 
 func (s State) String() string { return stateNames[min(s, OK)] }
 
 // Sick tells whether a person should look at it.
 func (s State) Sick() bool { return s < Connecting }
+
+// Comes tells whether frames come.
+func (s State) Comes() bool {
+	switch s {
+	case NoAudio, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
+		return true
+	}
+	return false
+}
+
+// lacks tells whether frames come and the stream is less than it was. Alarms have the same names.
+func (s State) lacks() bool { return s >= NoAudio && s <= BitsFell }
 
 // recent is how long something that happens at an instant (a skip, a loss) is
 // still a stream's state, ns: shorter, and nobody would see it.
@@ -76,6 +90,7 @@ type signs struct {
 	last     int64 // monotonic ns of the last one; 0: none
 	frozen   int64 // since when; 0: not
 	silent   int64 // since when no audio comes; 0: it does, or there never was any
+	fell     fall  // a rate that fell
 	late     int64
 	slow     int64
 	skipped  int64 // when it last did; 0: never
@@ -84,6 +99,13 @@ type signs struct {
 	live     bool   // a frame came since it was let in
 	notBegun bool   // the freeze is the wait for the first frame
 	reason   string // of the freeze, as its transport knows it
+}
+
+// fall is a rate that fell and is not back.
+type fall struct {
+	kind         string // recording.EventStream…; "" for none
+	since        int64
+	before, rate float64 // frames or bits a second: before, and now
 }
 
 // stateOf says how a stream is at now, and since when. It decides nothing that
@@ -110,6 +132,10 @@ func stateOf(l link, s signs, now int64) (State, int64) {
 		return Waiting, l.since
 	case s.silent != 0:
 		return NoAudio, s.silent
+	case s.fell.kind == recording.EventStreamRateFell:
+		return RateFell, s.fell.since
+	case s.fell.kind == recording.EventStreamBitsFell:
+		return BitsFell, s.fell.since
 	case s.late != 0:
 		return Late, s.late
 	case s.slow != 0:
@@ -141,6 +167,10 @@ func (s *signs) note(e figures.Event, now int64) {
 		}
 	case recording.EventStreamFreeze:
 		s.frozen, s.notBegun, s.reason = standing, e.Before, e.Why
+	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
+		if s.fell = (fall{}); standing != 0 {
+			s.fell = fall{e.Kind, standing, e.Base, e.Value}
+		}
 	case recording.EventStreamLate:
 		s.late = standing
 	case recording.EventStreamSlow:
