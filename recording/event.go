@@ -47,6 +47,7 @@ const (
 	EventStreamSkipped    = "stream-skipped"         // DTS stepped over 1.5 frame times; value: frames that are missing by it; one a second, attrs: dts_step (the longest), steps (how many, where more than one)
 	EventStreamJump       = "stream-jump"            // DTS went back, or on by more than 10 s more than the wall did; value: seconds, the largest of the second's; attrs: steps
 	EventStreamSlow       = "stream-slow"            // DTS moved at under 0.95 of the wall's pace from T to End; value: the ratio
+	EventStreamRestarted  = "stream-restarted"       // its timestamps begin anew near zero: a new publisher, an encoder that was started again, or a server that counts anew for each reader; attrs: from, to (seconds)
 	EventStreamRateFell   = "stream-frame-rate-fell" // fewer frames a second by the timestamps than before, from T to End; value: frames a second, the least over five seconds; attrs: base (what it was)
 	EventStreamBitsFell   = "stream-bit-rate-fell"   // as many frames of far fewer bytes, from T to End; value: bits a second, the least over five seconds or a GOP; attrs: base (what it was)
 	EventStreamChanged    = "stream-changed"         // attrs: what (codec, resolution, rate, channels, audio), from, to; audio to "none": it stays away while the video comes

@@ -39,11 +39,11 @@ func rtmpServer(t *testing.T, dir string) string {
 }
 
 // publishFilm publishes a film to it under the filter's name; the filter changes its picture.
-func publishFilm(t *testing.T, server, name, filter string, codec ...string) {
+func publishFilm(t *testing.T, server, name, filter string, codec ...string) *exec.Cmd {
 	t.Helper()
 	argv := []string{"ffmpeg", "-nostdin", "-loglevel", "quiet", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25", "-vf", filter, "-fps_mode", "vfr"}
 	argv = append(argv, codec...)
-	beside(t, append(argv, "-threads", "1", "-g", "50", "-pix_fmt", "yuv420p", "-t", "120", "-f", "flv", origin.URL(server, name))...)
+	return beside(t, append(argv, "-threads", "1", "-g", "50", "-pix_fmt", "yuv420p", "-t", "120", "-f", "flv", origin.URL(server, name))...)
 }
 
 var inH264 = []string{"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-crf", "28"}

@@ -448,6 +448,7 @@ func happened() []watch.Happened {
 		h(recording.EventStreamJump, figures.Instant, -3600, figures.Event{}),
 		h(recording.EventStreamChanged, figures.Instant, 0, figures.Event{What: "resolution", From: "1280x720", To: "640x360"}),
 		h(recording.EventStreamChanged, figures.Instant, 0, figures.Event{What: "audio", From: "aac", To: "none"}),
+		h(recording.EventStreamRestarted, figures.Instant, 0, figures.Event{From: "86.04", To: "0.08"}),
 		h(recording.EventStreamRateFell, figures.Begun, 12.5, figures.Event{Base: 25, Unit: "frames per second"}),
 		h(recording.EventStreamRateFell, figures.Ended, 12.5, figures.Event{Base: 25, Unit: "frames per second"}),
 		h(recording.EventStreamBitsFell, figures.Begun, 40_000, figures.Event{Base: 900_000, Unit: "bits per second"}),

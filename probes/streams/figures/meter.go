@@ -38,6 +38,7 @@ type Meter struct {
 	gop       gop
 	skips     skips
 	falls     falls
+	restart   restart
 	transport transport
 
 	sec  secondSums
@@ -240,6 +241,7 @@ func (m *Meter) mainFrame(v moved, f stream.Frame) {
 	}
 	m.settle(v)
 	m.gop.frame(f, v.norm)
+	m.restarted(v.at, f.DTS, v.first)
 }
 
 // firstFrame tells how long the first frame took.

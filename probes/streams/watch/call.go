@@ -83,6 +83,8 @@ func (c Call) did() string {
 func (a Alarm) condition() string {
 	word := map[string]string{AlarmFreeze: "frozen", AlarmDown: "down", AlarmNoAudio: "without audio"}[a.Event]
 	switch a.Event {
+	case AlarmNever:
+		return "without a frame since it was asked for, " + short(a.For) + " ago"
 	case AlarmRateFell:
 		word = fmt.Sprintf("at %.3g instead of %.3g frames per second", a.Rate, a.RateBefore)
 	case AlarmBitsFell:

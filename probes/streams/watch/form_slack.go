@@ -39,6 +39,9 @@ func (a Alarm) sentence() string {
 	}
 	switch a.Event {
 	case AlarmWell:
+		if a.First {
+			return name + " has its first frame, " + short(a.For) + " after it was asked for"
+		}
 		return name + " is healthy again, after " + short(a.For)
 	case AlarmGone:
 		return name + " is no longer watched; it had stopped, and how it is now is not known"

@@ -143,7 +143,7 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
 		Over: w.o.Over,
-		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
+		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", OwnClock: s.protocol == "rtsp" || s.protocol == "rtp" || s.protocol == "ps", Frames: w.o.Frames,
 	})
 	s.sink = tap{w.layeredSink(e, s.figures), s, w.o.Note}
 	if w.o.Sink != nil {

@@ -39,6 +39,9 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 		state, since := stateOf(s.link0(), s.signs, now)
 		w.sick = w.sick || state == Frozen || state.lacks() || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
 		event := alarmOf(state, s.signs, now-since, s.threshold())
+		if l := s.link0(); neverPublished(state, l, s.signs, now) {
+			event, since = AlarmNever, l.begun
+		}
 		was := s.alarm
 		well := state.Comes()
 		switch {
@@ -53,13 +56,13 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 		case event == "" && well:
 			s.alarm = alarmState{gone: was.gone}
 			a := w.alarm(s, now, "")
-			a.Event, a.Onset, a.Over = AlarmWell, w.time(was.onset).Wall(), true
+			a.Event, a.Onset, a.Over, a.First = AlarmWell, w.time(was.onset).Wall(), true, was.event == AlarmNever
 			a.For = time.Duration(now - was.onset)
 			out = append(out, raised{Alarm: a, well: true})
 		default: // also while it is asked for again: no frame has come
 			if !was.bad {
 				s.alarm = alarmState{bad: true, onset: since, since: now, gone: was.gone}
-				if was.gone != since {
+				if was.gone != since && (event != AlarmNever || state == Frozen) {
 					w.stopped()
 				} else if j := s.judged; j != nil && j.Onset >= w.time(since) {
 					s.alarm.judged = j // before it was an alarm
@@ -89,11 +92,15 @@ func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
 	case verdict != "":
 	case e == AlarmBitsFell:
 		verdict = "as many frames come as before: the picture is black, frozen or coded far worse; a viewer can't tell which"
+	case e == AlarmNever:
+		l := s.link0()
+		state, _ := stateOf(l, s.signs, now)
+		verdict = cmp.Or(s.why(state, l), "it was let in and got no frame")
 	case e == AlarmFreeze || e == AlarmDown: // of what a stream lacks the others' freezes tell nothing
 		verdict = triage(t, all)
 	}
 	a := w.alarm(s, now, verdict)
-	a.Awaited = w.o.Stopped != nil && a.Judged == nil && now-s.alarm.since < int64(awaited)
+	a.Awaited = w.o.Stopped != nil && !a.once() && a.Judged == nil && now-s.alarm.since < int64(awaited)
 	return a
 }
 
@@ -108,6 +115,15 @@ func alarmOf(state State, s signs, since int64, threshold time.Duration) string 
 		return AlarmDown
 	}
 	return ""
+}
+
+// neverPublished tells whether a stream was asked for and gave no frame since the beginning, refused
+// or let in. To whom no connection can be made, nothing is known of.
+func neverPublished(state State, l link, s signs, now int64) bool {
+	if s.frames || l.begun == 0 || now-l.begun < unpublished {
+		return false
+	}
+	return state == Refused || state == Waiting || state == Frozen || state == NoAnswer && l.err == nil
 }
 
 // threshold is what the figures hold for a freeze now.
