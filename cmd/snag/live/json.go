@@ -39,7 +39,7 @@ type eventLine struct {
 	Phase     string   `json:"phase"`
 	Start     string   `json:"start"`
 	End       string   `json:"end,omitempty"`
-	Value     float64  `json:"value"`
+	Value     *float64 `json:"value"`
 	Unit      string   `json:"unit,omitempty"`
 	Before    float64  `json:"before,omitempty"`
 	Threshold float64  `json:"threshold_seconds,omitempty"`
@@ -64,10 +64,13 @@ func (j *JSON) Event(h watch.Happened) {
 	l := eventLine{
 		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer, Side: h.Side,
 		Event: strings.TrimPrefix(h.Kind, "stream-"), Phase: h.Phase.String(),
-		Start: stamp(h.T), Value: h.Value, Unit: h.Unit, Before: h.Base, Threshold: h.Threshold,
+		Start: stamp(h.T), Unit: h.Unit, Before: h.Base, Threshold: h.Threshold,
 		DTSStep: pointer(h.Step), Burst: h.Burst, Pattern: string(h.Pattern),
 		What: h.What, From: watch.Clean(h.From, 80), To: watch.Clean(h.To, 80), Why: watch.Clean(h.Why, 300),
 		Late: h.ObserverLate, Missed: h.Missed, Doubt: h.Doubt, Text: Say(h),
+	}
+	if h.Unit != "" {
+		l.Value = &h.Value
 	}
 	if h.End != 0 {
 		l.End = stamp(h.End)

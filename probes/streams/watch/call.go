@@ -14,6 +14,7 @@ type Call struct {
 	At     time.Time
 	Alarms []Alarm // one at least, what was not told before first
 	Held   Held
+	Lost   Held // what calls before it told and could not deliver, ends and verdicts too
 	// Ending is closed when the watch ends: then nothing is waited for any more. nil: never.
 	Ending <-chan struct{}
 }
@@ -41,6 +42,15 @@ func (h *Held) add(stream string) {
 	default:
 		h.More = true
 	}
+}
+
+// take moves what o has into h.
+func (h *Held) take(o Held) {
+	for _, stream := range o.Streams {
+		h.add(stream)
+	}
+	h.Alarms += o.Alarms - len(o.Streams)
+	h.More = h.More || o.More
 }
 
 // String says how many there are, and of which streams.
@@ -75,6 +85,9 @@ func (c Call) did() string {
 	}
 	if c.Held.Alarms > 0 {
 		text += fmt.Sprintf("; %s had been postponed", c.Held)
+	}
+	if c.Lost.Alarms > 0 {
+		text += fmt.Sprintf("; %s could not be delivered before", c.Lost)
 	}
 	return text
 }

@@ -55,6 +55,7 @@ type message struct {
 	Count   int       `json:"stream_count"`
 	Streams []post    `json:"streams"`
 	Held    *heldBack `json:"held_back,omitempty"`
+	Lost    *heldBack `json:"undelivered,omitempty"`
 }
 
 type heldBack struct {
@@ -68,10 +69,16 @@ func snagForm(c Call) ([]byte, error) {
 	for _, a := range c.Alarms {
 		m.Streams = append(m.Streams, postOf(a))
 	}
-	if c.Held.Alarms > 0 {
-		m.Held = &heldBack{c.Held.Alarms, c.Held.Streams, c.Held.More}
-	}
+	m.Held, m.Lost = heldBackOf(c.Held), heldBackOf(c.Lost)
 	return plainJSON(m)
+}
+
+// heldBackOf is nil where there is nothing.
+func heldBackOf(h Held) *heldBack {
+	if h.Alarms == 0 {
+		return nil
+	}
+	return &heldBack{h.Alarms, h.Streams, h.More}
 }
 
 // plainJSON is JSON in which & < > stand as they are: nobody puts it into a page.

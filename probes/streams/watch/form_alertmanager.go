@@ -28,6 +28,9 @@ func alertmanagerForm(c Call) ([]byte, error) {
 		if i == 0 && c.Held.Alarms > 0 {
 			t.Annotations["held_back"] = c.Held.String()
 		}
+		if i == 0 && c.Lost.Alarms > 0 {
+			t.Annotations["undelivered"] = c.Lost.String()
+		}
 		out = append(out, t)
 	}
 	return plainJSON(out)

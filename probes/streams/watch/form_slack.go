@@ -27,6 +27,9 @@ func slackForm(c Call) ([]byte, error) {
 	if c.Held.Alarms > 0 {
 		lines = append(lines, c.Held.String()+" had been postponed by a limit")
 	}
+	if c.Lost.Alarms > 0 {
+		lines = append(lines, c.Lost.String()+" could not be delivered before")
+	}
 	text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.Join(lines, "\n"))
 	return plainJSON(map[string]string{"text": text})
 }
