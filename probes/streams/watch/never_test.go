@@ -80,7 +80,7 @@ func TestNeverPublishedIsToldOnce(t *testing.T) {
 			}
 		}
 		if now >= 20*time.Minute {
-			all = append(all, raised{Alarm: Alarm{Event: AlarmFreeze, Stream: "b/1", Server: "b", Onset: epoch.Add(20 * time.Minute)}})
+			all = append(all, raised{Alarm: Alarm{Event: AlarmFreeze, Stream: "b/1", Server: streams[39], Onset: epoch.Add(20 * time.Minute)}})
 		}
 		q.take(all, epoch.Add(now))
 		calls, _ := q.next(epoch.Add(now), maxRunning, 1)
@@ -98,5 +98,25 @@ func TestNeverPublishedIsToldOnce(t *testing.T) {
 	}
 	if !slices.Contains(told, "freeze b/1") {
 		t.Errorf("the freeze was not told: %q", told)
+	}
+}
+
+// A freeze does not wait for the next message of its server because another stream is not published.
+func TestNeverPublishedIsNoIncident(t *testing.T) {
+	q := newQueue("--webhook", true, DefaultLimits)
+	never := raised{Alarm: Alarm{Event: AlarmNever, Stream: "a/1", Server: "a", Onset: epoch}}
+	freeze := raised{Alarm: Alarm{Event: AlarmFreeze, Stream: "a/2", Server: "a", Onset: epoch.Add(5 * time.Second)}}
+	var told []string
+	for s, all := range [][]raised{{never}, {never}, {never, freeze}, {never, freeze}} {
+		now := epoch.Add(time.Duration(2*s) * time.Second)
+		q.take(all, now)
+		calls, _ := q.next(now, maxRunning, 1)
+		for _, c := range calls {
+			told = append(told, names(c.Alarms)...)
+			q.ran(c)
+		}
+	}
+	if !slices.Equal(told, []string{"a/1", "a/2"}) {
+		t.Errorf("told %q", told)
 	}
 }
