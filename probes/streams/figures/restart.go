@@ -23,7 +23,7 @@ func (r *restart) anew(dts int64) bool {
 // of RTP each connection counts for itself, and within a playlist a jump may be a break (EXT-X-DISCONTINUITY).
 func (m *Meter) restarted(at, dts int64, first bool) {
 	r := &m.restart
-	if r.anew(dts) && !(first && m.o.OwnClock) && (first || !m.o.Bursty) {
+	if r.anew(dts) && (!first || !m.o.OwnClock) && (first || !m.o.Bursty) {
 		m.queue.tell(Event{
 			ID: m.queue.id(), Kind: recording.EventStreamRestarted, Start: at, End: at, Of: m.main,
 			From: decimal(seconds(r.last)), To: decimal(seconds(dts)), Doubt: m.missed.touches(at, at),
