@@ -54,7 +54,9 @@ func told(t *testing.T) (url string, of func(stream string) []string) {
 	var mu sync.Mutex
 	posts := map[string][]string{}
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var p struct{ Streams []struct{ Event, Stream string } }
+		var p struct {
+			Streams []struct{ Event, Stream string }
+		}
 		if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
 			t.Error(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"snag/probes/probe"
 	"snag/probes/streams"
 	"snag/probes/streams/figures"
+	"snag/probes/streams/picture"
 	"snag/probes/streams/watch"
 	"snag/recording"
 )
@@ -50,6 +51,11 @@ type output interface {
 // newWatching opens all that can be found wanting before anything is watched.
 func newWatching(f watchFlags) (*watching, error) {
 	s := &watching{f: f}
+	if f.picture {
+		if err := picture.Check(); err != nil {
+			return nil, fmt.Errorf("--picture: %w", err)
+		}
+	}
 	entries, places, err := f.asked()
 	if err != nil {
 		return nil, err
@@ -86,6 +92,9 @@ func newWatching(f watchFlags) (*watching, error) {
 		Every: f.every, Threshold: f.threshold, Tell: s.show.Event, Note: s.show.Note, Alarms: alarms,
 	}
 	o.Compare = s.capture != nil
+	if f.picture {
+		o.Pictures = &watch.Pictures{Every: f.look, Decode: picture.Decode}
+	}
 	if s.inside != nil {
 		o.Netns, o.NetnsID = s.inside.Path, s.inside.ID
 	}

@@ -46,6 +46,8 @@ func say(h watch.Happened) string {
 			return fmt.Sprintf("its clock keeps pace again; it went at %.2f of the wall's", h.Value)
 		}
 		return fmt.Sprintf("slow: its clock goes at %.2f of the wall's: its source, its server or the way is too slow, and a viewer can't tell which", h.Value)
+	case recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
+		return shows(h, ended)
 	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
 		return fell(h, ended)
 	case recording.EventStreamSkipped:
@@ -121,6 +123,18 @@ func freeze(h watch.Happened, ended bool, length time.Duration) string {
 		text += fmt.Sprintf(", then %d frames at once", h.Burst)
 	}
 	return text
+}
+
+// shows tells what the picture is, and for how long it was.
+func shows(h watch.Happened, ended bool) string {
+	text := map[string]string{recording.EventStreamBlack: "black", recording.EventStreamPlain: "of one brightness", recording.EventStreamStill: "the same"}[h.Kind]
+	if ended {
+		return fmt.Sprintf("its picture is no longer %s; it was for %s, in %.0f key pictures", text, span(h.End.Sub(h.T)), h.Value)
+	}
+	if h.Kind == recording.EventStreamStill {
+		return fmt.Sprintf("its picture is the same since %s, in %.0f key pictures: its source stands still, or nothing moves before it", clock(h.T), h.Value)
+	}
+	return fmt.Sprintf("its picture is %s since %s, in %.0f key pictures", text, clock(h.T), h.Value)
 }
 
 // fell tells of a rate that fell, in its unit.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -48,6 +49,11 @@ func TestMetricFamilies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.w.mu.Lock()
+	for _, s := range h.w.streams {
+		s.eye = &eye{p: &Pictures{Every: time.Second}}
+	}
+	h.w.mu.Unlock()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(&collector{w: h.w, version: "v1"})
 	problems, err := testutil.GatherAndLint(registry)

@@ -32,6 +32,7 @@ type one struct {
 	side     string // one of recording.StreamSide…
 	remote   string // of a joined one: the other end of its connection
 	kin      kinship
+	eye      *eye  // nil: its pictures are not looked at
 	joined   bool  // somebody else reads it and hands it in …
 	lag      int64 // … so late at the most, ns
 
@@ -127,6 +128,7 @@ func (t tap) Note(text string) {
 
 func (w *Watcher) newOne(e Entry, open stream.Open) *one {
 	s := w.newOneOf(e, open, recording.StreamSidePlayer)
+	s.eye = w.newEye()
 	w.meet(s, nil)
 	return s
 }
@@ -200,7 +202,7 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		s.asking(began)
 		s.figures.Asked(began)
 		err := s.open(ctx, s.entry.URL, s.sink, stream.Options{
-			Timeout: w.o.Timeout, Every: w.o.Every, Now: monotonic, Netns: w.o.Netns,
+			Timeout: w.o.Timeout, Every: w.o.Every, Now: monotonic, Netns: w.o.Netns, Keys: s.keys(),
 		})
 		if ctx.Err() != nil {
 			return

@@ -90,6 +90,8 @@ func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
 	verdict := w.layersSay(s.entry, s.alarm.onset)
 	switch e := s.alarm.event; {
 	case verdict != "":
+	case e == AlarmStill:
+		verdict = "frames come, and their picture is the same: its source stands still, or nothing moves before it; a viewer can't tell which"
 	case e == AlarmBitsFell:
 		verdict = "as many frames come as before: the picture is black, frozen or coded far worse; a viewer can't tell which"
 	case e == AlarmNever:

@@ -11,25 +11,28 @@ type State uint8
 
 // States.
 const (
-	Frozen     State = iota // connected, and no frame for the threshold
-	Down                    // it gave frames, its connection ended, and it is not back
-	Refused                 // the server is there and does not give it
-	NoAnswer                // it can't be read: no connection, another protocol
-	NoAudio                 // its audio stays away, and the picture comes
-	RateFell                // far fewer frames come than before, in time
-	BitsFell                // as many frames come, of far fewer bytes
-	Late                    // frames come later and later
-	Slow                    // its clock moves slower than the wall's
-	Skipping                // frames are missing by their timestamps
-	Losing                  // packets are lost on the way to snag
-	Connecting              // it was asked for and has not answered yet
-	Waiting                 // it was let in and no frame has come yet
-	Over                    // a recording, which had ended before it was asked for: nobody watches it live
+	Frozen       State = iota // connected, and no frame for the threshold
+	Down                      // it gave frames, its connection ended, and it is not back
+	Refused                   // the server is there and does not give it
+	NoAnswer                  // it can't be read: no connection, another protocol
+	NoAudio                   // its audio stays away, and the picture comes
+	BlackPicture              // its key pictures are black
+	PlainPicture              // they are of one brightness
+	StillPicture              // they are alike
+	RateFell                  // far fewer frames come than before, in time
+	BitsFell                  // as many frames come, of far fewer bytes
+	Late                      // frames come later and later
+	Slow                      // its clock moves slower than the wall's
+	Skipping                  // frames are missing by their timestamps
+	Losing                    // packets are lost on the way to snag
+	Connecting                // it was asked for and has not answered yet
+	Waiting                   // it was let in and no frame has come yet
+	Over                      // a recording, which had ended before it was asked for: nobody watches it live
 	OK
 	States // how many there are
 )
 
-var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "frame-rate-fell", "bit-rate-fell", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
+var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "black-picture", "plain-picture", "picture-frozen", "frame-rate-fell", "bit-rate-fell", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
 
 func (s State) String() string { return stateNames[min(s, OK)] }
 
@@ -39,7 +42,7 @@ func (s State) Sick() bool { return s < Connecting }
 // Comes tells whether frames come.
 func (s State) Comes() bool {
 	switch s {
-	case NoAudio, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
+	case NoAudio, BlackPicture, PlainPicture, StillPicture, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
 		return true
 	}
 	return false
@@ -90,6 +93,7 @@ type signs struct {
 	last     int64 // monotonic ns of the last one; 0: none
 	frozen   int64 // since when; 0: not
 	silent   int64 // since when no audio comes; 0: it does, or there never was any
+	shows    shows // what its picture is
 	fell     fall  // a rate that fell
 	late     int64
 	slow     int64
@@ -99,6 +103,12 @@ type signs struct {
 	live     bool   // a frame came since it was let in
 	notBegun bool   // the freeze is the wait for the first frame
 	reason   string // of the freeze, as its transport knows it
+}
+
+// shows is what was told of the picture and still is.
+type shows struct {
+	state State
+	since int64 // 0: nothing
 }
 
 // fall is a rate that fell and is not back.
@@ -132,6 +142,8 @@ func stateOf(l link, s signs, now int64) (State, int64) {
 		return Waiting, l.since
 	case s.silent != 0:
 		return NoAudio, s.silent
+	case s.shows.since != 0:
+		return s.shows.state, s.shows.since
 	case s.fell.kind == recording.EventStreamRateFell:
 		return RateFell, s.fell.since
 	case s.fell.kind == recording.EventStreamBitsFell:
@@ -167,6 +179,8 @@ func (s *signs) note(e figures.Event, now int64) {
 		}
 	case recording.EventStreamFreeze:
 		s.frozen, s.notBegun, s.reason = standing, e.Before, e.Why
+	case recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
+		s.shows = shows{pictureState(e.Kind), standing}
 	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
 		if s.fell = (fall{}); standing != 0 {
 			s.fell = fall{e.Kind, standing, e.Base, e.Value}

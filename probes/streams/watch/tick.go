@@ -33,6 +33,7 @@ func (w *Watcher) tick(late time.Duration) {
 		told = w.look(s, now, late, told)
 	}
 	notes := append(w.matchLayers(now), w.kindred(now)...)
+	notes = append(notes, w.lookAtPictures(now)...)
 	wrong, others := w.alarming(now)
 	w.mu.Unlock()
 	for _, text := range notes {
@@ -67,6 +68,9 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 		w.write(s, second)
 	}
 	w.row = s.figures.Events(w.row[:0])
+	if s.eye != nil {
+		w.row = s.eye.events(w.row)
+	}
 	s.record(w.row)
 	w.noteHurts(s)
 	for i, e := range w.row {
@@ -151,6 +155,9 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun, Judged: s.judged,
 	}
 	r.Why = s.why(state, l)
+	if s.eye != nil {
+		r.Picture = s.eye.sees(now)
+	}
 	return r
 }
 
