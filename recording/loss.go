@@ -41,7 +41,7 @@ var feeds = map[string][]string{
 	"nics":          {"nics.settings"},
 	"queues":        {"nics.queues"},
 	"facts":         {"host.sysctl"},
-	"streams":       {"streams.passive"},
+	"streams":       {"streams.passive", "streams.ingest"},
 	"stream_hops":   {"streams.layers"},
 	"events":        {"sockets.signals", "host.kernel-log", "memory.reclaim", "memory.compaction", "cgroup.throttled", "jvm.safepoints", "jvm.gc-log", "runtimes.go-stops", "log.lines"},
 

@@ -2,24 +2,19 @@ package scene
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/fell"
 	"snag/recording/intervals"
 )
 
 // What a viewer sees of a stream that comes in time and is less than it was.
 const (
-	lessLeast    = 5 * time.Second // it lasts, and before it as long
-	burstTime    = 2 * time.Second // servers send what they hold when a viewer comes
-	fellRate     = 0.6             // frames a second, of those before: 25 of 50, 15 of 30
-	fellBytes    = 1.0 / 8         // bytes a second, of those before
-	thinLeast    = 6_000           // B/s before: of less nothing can be told
-	steadyWithin = 1.3             // the most frames in a second, of the least
-	keepsFrames  = 0.8             // of the frames before: else it is these that are missing
+	lessLeast = fell.Least * time.Second
+	burstTime = 2 * time.Second // servers send what they hold when a viewer comes
 )
 
 // Less is a time in which a stream's audio was away, or its frames or bytes were far fewer than
@@ -36,9 +31,9 @@ func (st *Stream) Less(r *recording.Recording, window recording.Interval, sympto
 	case StreamAudioLost:
 		return st.audioAway(window, frames)
 	case StreamRateFell:
-		return slices.DeleteFunc(fell(frames, fellRate, nil), func(l Less) bool { return !steady(frames, l) })
+		return slices.DeleteFunc(falls(frames, fell.Frames, nil), func(l Less) bool { return !fell.Steady(within(frames, l.Interval)) })
 	case StreamThin:
-		return slices.DeleteFunc(fell(bytes, fellBytes, frames), func(l Less) bool { return l.Before < thinLeast })
+		return slices.DeleteFunc(falls(bytes, fell.Bytes, frames), func(l Less) bool { return l.Before < fell.Thin })
 	}
 	return nil
 }
@@ -113,50 +108,46 @@ func (st *Stream) audioAway(window recording.Interval, frames []rate) (out []Les
 	return out
 }
 
-// fell finds where the mean over lessLeast falls under a share of what it was before, and stays
+// falls finds where the mean over lessLeast falls under a share of what it was before, and stays
 // there as long. kept, where given, are rates that must not fall with it.
-func fell(all []rate, share float64, kept []rate) (out []Less) {
-	const n = int(lessLeast / time.Second)
-	mean := func(of []rate, span recording.Interval) float64 {
-		sum, k := 0.0, 0
-		for _, x := range of {
-			if x.Start >= span.Start && x.End <= span.End {
-				sum, k = sum+x.v, k+1
-			}
-		}
-		return sum / float64(max(k, 1))
-	}
-	over := func(i int) recording.Interval { return recording.Interval{Start: all[i-n+1].Start, End: all[i].End} }
+func falls(all []rate, share float64, kept []rate) []Less {
+	const n = fell.Least
+	v := values(all)
 	for i := 2*n - 1; i < len(all); i++ {
-		before := recording.Interval{Start: all[0].Start, End: all[i-n].End}
-		base := mean(all, before)
-		if base <= 0 || mean(all, over(i)) > share*base || all[i-n+1].v > (1+share)/2*base {
+		before, now := v[:i-n+1], v[i-n+1:i+1]
+		if !fell.To(share, before, now) {
 			continue
 		}
-		to := i
-		for to+1 < len(all) && mean(all, over(to+1)) <= share*base {
+		base, to := fell.Mean(before), i
+		for to+1 < len(all) && fell.Mean(v[to-n+2:to+2]) <= share*base {
 			to++
 		}
-		l := Less{Interval: recording.Interval{Start: all[i-n+1].Start, End: all[to].End}, Before: base}
-		l.Now = mean(all, l.Interval)
-		if was := mean(kept, before); kept == nil || was > 0 && mean(kept, l.Interval) >= keepsFrames*was {
-			out = append(out, l)
+		span := recording.Interval{Start: all[i-n+1].Start, End: all[to].End}
+		if kept != nil && !fell.Kept(within(kept, recording.Interval{Start: all[0].Start, End: all[i-n].End}), within(kept, span)) {
+			return nil
 		}
-		return out // one fall is told; what comes after it has no good time of its own to compare with
+		// One fall is told; what comes after it has no good time of its own to compare with.
+		return []Less{{Interval: span, Before: base, Now: fell.Mean(v[i-n+1 : to+1])}}
 	}
 	return nil
 }
 
-// steady tells that the lower rate is one, and not what is left of another: each second but the
-// first and the last has as many frames.
-func steady(frames []rate, l Less) bool {
-	least, most := math.Inf(1), 0.0
-	for _, f := range frames {
-		if f.Start > l.Start && f.End < l.End {
-			least, most = min(least, f.v), max(most, f.v)
+// within are the rates of the seconds that lie in span.
+func within(all []rate, span recording.Interval) (out []float64) {
+	for _, x := range all {
+		if x.Start >= span.Start && x.End <= span.End {
+			out = append(out, x.v)
 		}
 	}
-	return most <= steadyWithin*least
+	return out
+}
+
+func values(all []rate) []float64 {
+	out := make([]float64, len(all))
+	for i, x := range all {
+		out[i] = x.v
+	}
+	return out
 }
 
 // less: what a viewer misses of a stream that comes in time. Where it stands or is late, fewer

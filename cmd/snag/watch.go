@@ -39,6 +39,8 @@ type watchFlags struct {
 	threshold    time.Duration
 	timeout      time.Duration
 	every        time.Duration
+	picture      bool
+	look         time.Duration
 	host         bool
 	passive      bool
 	iface        string
@@ -53,14 +55,16 @@ func watchCommand() *cobra.Command {
 		Use:   "watch URL…",
 		Short: "Watch live streams as a viewer would, and say who freezes",
 		Long: `Watch live streams until stopped: rtmp rtmps rtsp rtp, MPEG-TS over UDP, HLS,
-GB28181 PS; all else through ffprobe. Nothing is decoded and no payload is kept.
+GB28181 PS; all else through ffprobe. Nothing is decoded and no payload is kept, but with
+--picture a key picture now and then, until it was judged.
 After a URL, in the same argument, may stand name=…, threshold=… and label.KEY=….
 
 In a terminal it shows a table, the sick first. Elsewhere it writes a line for
 each event and a summary every 10 s; with --json an object a line (docs/watch.md).
 
 Exit codes: 0 ended by --for, q or Ctrl-C and every stream was well, 10 a stream
-froze, went down, lost its audio or could not be read, 1 failed, 2 usage.`,
+froze, went down, lost its audio, had its frame rate or bit rate fall, or could
+not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
   snag watch --list cams.txt --listen :9847
   snag watch 'rtmp://origin/live/cam1 name=door threshold=3s' rtmp://origin/live/cam2
@@ -98,6 +102,8 @@ froze, went down, lost its audio or could not be read, 1 failed, 2 usage.`,
 	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
+	flags.BoolVar(&f.picture, "picture", false, "have ffmpeg decode a key picture of each stream now and then, and say which are black, of one brightness or the same; what it costs: docs/watch.md")
+	flags.DurationVar(&f.look, "picture-every", 10*time.Second, "of each stream a picture so often at the most")
 	flags.BoolVar(&f.host, "host", false, "record this host too, as snag find does, a minute at a time: when a stream stops, the minute is judged, and who stopped it goes to the table, the command and the webhook (root)")
 	flags.StringVar(&f.netns, "netns", "", "read, ask and capture inside this network namespace, by name or inode")
 	f.passiveFlags(cmd)
@@ -137,6 +143,12 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		return cli.Usage("--read-every %s: from 0s to 1s", f.every)
 	case f.onTimeout < time.Second || f.onTimeout > time.Hour:
 		return cli.Usage("--on-freeze-timeout %s: from 1s to 1h", f.onTimeout)
+	case f.look < time.Second || f.look > time.Hour:
+		return cli.Usage("--picture-every %s: from 1s to 1h", f.look)
+	case changed("picture-every") && !f.picture:
+		return cli.Usage("--picture-every says how often: --picture says that pictures are looked at, and is missing")
+	case f.picture && (f.read != "" || f.isPassive()) && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
+		return cli.Usage("--picture: of a capture only headers are kept; give the streams' URLs, which snag reads itself")
 	case f.host && f.read != "":
 		return cli.Usage("--host: the file's time is over; snag find records this host now")
 	case f.webhook == "" && (changed("webhook-secret") || changed("webhook-form")):

@@ -15,6 +15,7 @@ import (
 	"snag/probes/probe"
 	"snag/probes/streams"
 	"snag/probes/streams/figures"
+	"snag/probes/streams/picture"
 	"snag/probes/streams/watch"
 	"snag/recording"
 )
@@ -49,6 +50,11 @@ type output interface {
 // newWatching opens all that can be found wanting before anything is watched.
 func newWatching(f watchFlags) (*watching, error) {
 	s := &watching{f: f}
+	if f.picture {
+		if err := picture.Check(); err != nil {
+			return nil, fmt.Errorf("--picture: %w", err)
+		}
+	}
 	entries, places, err := f.asked()
 	if err != nil {
 		return nil, err
@@ -87,6 +93,9 @@ func newWatching(f watchFlags) (*watching, error) {
 		MetricLabels: labels,
 	}
 	o.Compare = s.capture != nil || f.host
+	if f.picture {
+		o.Pictures = &watch.Pictures{Every: f.look, Decode: picture.Decode}
+	}
 	if s.inside != nil {
 		o.Netns, o.NetnsID = s.inside.Path, s.inside.ID
 	}

@@ -42,8 +42,9 @@ type eventLine struct {
 	Phase     string       `json:"phase"`
 	Start     string       `json:"start"`
 	End       string       `json:"end,omitempty"`
-	Value     float64      `json:"value"`
+	Value     *float64     `json:"value"`
 	Unit      string       `json:"unit,omitempty"`
+	Before    float64      `json:"before,omitempty"`
 	Threshold float64      `json:"threshold_seconds,omitempty"`
 	DTSStep   *float64     `json:"dts_step_seconds,omitempty"`
 	Burst     int          `json:"burst_frames,omitempty"`
@@ -66,10 +67,13 @@ func (j *JSON) Event(h watch.Happened) {
 	l := eventLine{
 		Type: "event", T: stamp(toldAt(h)), Stream: h.Stream, Layer: h.Layer, Side: h.Side, Labels: h.Labels,
 		Event: strings.TrimPrefix(h.Kind, "stream-"), Phase: h.Phase.String(),
-		Start: stamp(h.T), Value: h.Value, Unit: h.Unit, Threshold: h.Threshold,
+		Start: stamp(h.T), Unit: h.Unit, Before: h.Base, Threshold: h.Threshold,
 		DTSStep: pointer(h.Step), Burst: h.Burst, Pattern: string(h.Pattern),
 		What: h.What, From: watch.Clean(h.From, 80), To: watch.Clean(h.To, 80), Why: watch.Clean(h.Why, 300),
 		Late: h.ObserverLate, Missed: h.Missed, Doubt: h.Doubt, Text: Say(h),
+	}
+	if h.Unit != "" {
+		l.Value = &h.Value
 	}
 	if h.End != 0 {
 		l.End = stamp(h.End)
@@ -104,6 +108,7 @@ type figuresLine struct {
 	GOPFrames  *int         `json:"gop_frames"`
 	GOPVaries  *float64     `json:"gop_varies_frames"`
 	FPSDTS     *float64     `json:"fps_dts"`
+	Picture    string       `json:"picture,omitempty"`
 	Codec      string       `json:"video_codec,omitempty"`
 	Width      int          `json:"width,omitempty"`
 	Height     int          `json:"height,omitempty"`
@@ -135,7 +140,7 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 			Type: "figures", T: stamp(s.T), Stream: r.Name, Layer: r.Layer, State: r.State.String(), Why: r.Why,
 			Pace: pointer(f.Pace), Skew: pointer(f.Skew),
 			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}),
-			GOPVaries:  pointer(f.GOP.Varies), FPSDTS: pointer(f.Video.FPSDTS),
+			GOPVaries:  pointer(f.GOP.Varies), FPSDTS: pointer(f.Video.FPSDTS), Picture: r.Picture,
 			Codec: watch.Clean(r.Params[stream.Video].Codec, 20), Width: r.Params[stream.Video].Width, Height: r.Params[stream.Video].Height,
 			AudioCodec: watch.Clean(r.Params[stream.Audio].Codec, 20),
 			TooLate:    counter(r, stream.PacketsLate, "rtp", "rtsp", "ps"), Slowness: pointer(f.Transport.Gauge[stream.SegmentSlowness]),

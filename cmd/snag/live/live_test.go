@@ -408,6 +408,9 @@ func TestJSONKeepsItsSchema(t *testing.T) {
 		if err := schema.Validate(doc); err != nil {
 			t.Fatalf("%v\n%s", err, line)
 		}
+		if value, unit := doc["value"], doc["unit"]; doc["type"] == "event" && (value == nil) != (unit == nil) {
+			t.Errorf("a value of no unit, or none of one: %s", line)
+		}
 		types[doc["type"].(string)]++
 		doc["surprise"] = 1
 		if schema.Validate(doc) == nil {
@@ -432,22 +435,31 @@ func happened() []watch.Happened {
 	return []watch.Happened{
 		h(recording.EventStreamPublished, figures.Instant, 0, figures.Event{}),
 		h(recording.EventStreamFirstFrame, figures.Instant, 0.4, figures.Event{Unit: "seconds"}),
-		h(recording.EventStreamFreeze, figures.Begun, 1, figures.Event{Threshold: 1}),
-		h(recording.EventStreamFreeze, figures.Begun, 10, figures.Event{Threshold: 10, Before: true}),
-		h(recording.EventStreamFreeze, figures.Updated, 2, figures.Event{}),
-		h(recording.EventStreamFreeze, figures.Ended, 4, figures.Event{Step: v(0.04), Burst: 99, Pattern: figures.Held}),
-		h(recording.EventStreamFreeze, figures.Ended, 4, figures.Event{Doubt: true, ObserverLate: 3.5}),
-		h(recording.EventStreamFreeze, figures.Begun, 2.6, figures.Event{Doubt: true, Missed: 2.6}),
-		h(recording.EventStreamFreeze, figures.Ended, 2.6, figures.Event{Doubt: true, Missed: 2.6}),
-		h(recording.EventStreamSkipped, figures.Instant, 3, figures.Event{Doubt: true, Missed: 0.1}),
-		h(recording.EventStreamLate, figures.Begun, 0.6, figures.Event{}),
-		h(recording.EventStreamLate, figures.Ended, 2.5, figures.Event{}),
-		h(recording.EventStreamSlow, figures.Begun, 0.81, figures.Event{}),
-		h(recording.EventStreamSlow, figures.Ended, 0.81, figures.Event{}),
-		h(recording.EventStreamSkipped, figures.Instant, 12, figures.Event{}),
-		h(recording.EventStreamJump, figures.Instant, -3600, figures.Event{}),
+		h(recording.EventStreamFreeze, figures.Begun, 1, figures.Event{Unit: "seconds", Threshold: 1}),
+		h(recording.EventStreamFreeze, figures.Begun, 10, figures.Event{Unit: "seconds", Threshold: 10, Before: true}),
+		h(recording.EventStreamFreeze, figures.Updated, 2, figures.Event{Unit: "seconds"}),
+		h(recording.EventStreamFreeze, figures.Ended, 4, figures.Event{Unit: "seconds", Step: v(0.04), Burst: 99, Pattern: figures.Held}),
+		h(recording.EventStreamFreeze, figures.Ended, 4, figures.Event{Unit: "seconds", Doubt: true, ObserverLate: 3.5}),
+		h(recording.EventStreamFreeze, figures.Begun, 2.6, figures.Event{Unit: "seconds", Doubt: true, Missed: 2.6}),
+		h(recording.EventStreamFreeze, figures.Ended, 2.6, figures.Event{Unit: "seconds", Doubt: true, Missed: 2.6}),
+		h(recording.EventStreamSkipped, figures.Instant, 3, figures.Event{Unit: "seconds", Doubt: true, Missed: 0.1}),
+		h(recording.EventStreamLate, figures.Begun, 0.6, figures.Event{Unit: "seconds"}),
+		h(recording.EventStreamLate, figures.Ended, 2.5, figures.Event{Unit: "seconds"}),
+		h(recording.EventStreamSlow, figures.Begun, 0.81, figures.Event{Unit: "seconds"}),
+		h(recording.EventStreamSlow, figures.Ended, 0.81, figures.Event{Unit: "seconds"}),
+		h(recording.EventStreamSkipped, figures.Instant, 12, figures.Event{Unit: "seconds"}),
+		h(recording.EventStreamJump, figures.Instant, -3600, figures.Event{Unit: "seconds"}),
 		h(recording.EventStreamChanged, figures.Instant, 0, figures.Event{What: "resolution", From: "1280x720", To: "640x360"}),
 		h(recording.EventStreamChanged, figures.Instant, 0, figures.Event{What: "audio", From: "aac", To: "none"}),
+		h(recording.EventStreamRestarted, figures.Instant, 0, figures.Event{From: "86.04", To: "0.08"}),
+		h(recording.EventStreamBlack, figures.Begun, 2, figures.Event{Unit: "pictures"}),
+		h(recording.EventStreamBlack, figures.Ended, 6, figures.Event{Unit: "pictures"}),
+		h(recording.EventStreamPlain, figures.Begun, 2, figures.Event{Unit: "pictures"}),
+		h(recording.EventStreamStill, figures.Begun, 4, figures.Event{Unit: "pictures"}),
+		h(recording.EventStreamRateFell, figures.Begun, 12.5, figures.Event{Base: 25, Unit: "frames per second"}),
+		h(recording.EventStreamRateFell, figures.Ended, 12.5, figures.Event{Base: 25, Unit: "frames per second"}),
+		h(recording.EventStreamBitsFell, figures.Begun, 40_000, figures.Event{Base: 900_000, Unit: "bits per second"}),
+		h(recording.EventStreamBitsFell, figures.Ended, 40_000, figures.Event{Base: 900_000, Unit: "bits per second", Why: "the stream ended"}),
 		h(recording.EventStreamEnded, figures.Instant, 0, figures.Event{Why: "NetStream.Play.UnpublishNotify\x1b[2J"}),
 		h(recording.EventStreamRefused, figures.Instant, 0, figures.Event{Why: "404 Not Found"}),
 	}

@@ -46,10 +46,16 @@ func say(h watch.Happened) string {
 			return fmt.Sprintf("its clock keeps pace again; it went at %.2f of the wall's", h.Value)
 		}
 		return fmt.Sprintf("slow: its clock goes at %.2f of the wall's: its source, its server or the way is too slow, and a viewer can't tell which", h.Value)
+	case recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
+		return shows(h, ended)
+	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
+		return fell(h, ended)
 	case recording.EventStreamSkipped:
 		return fmt.Sprintf("skipped: %.0f frames are missing by their timestamps", h.Value)
 	case recording.EventStreamJump:
 		return fmt.Sprintf("its timestamps jumped by %+.1f s", h.Value)
+	case recording.EventStreamRestarted:
+		return fmt.Sprintf("its timestamps begin anew, at %s s after %s s: a new publisher, its encoder started again, or a server that counts anew for each reader", watch.Clean(h.To, 40), watch.Clean(h.From, 40))
 	case recording.EventStreamChanged:
 		return changed(h)
 	case recording.EventStreamEnded:
@@ -117,6 +123,35 @@ func freeze(h watch.Happened, ended bool, length time.Duration) string {
 		text += fmt.Sprintf(", then %d frames at once", h.Burst)
 	}
 	return text
+}
+
+// shows tells what the picture is, and for how long it was.
+func shows(h watch.Happened, ended bool) string {
+	text := map[string]string{recording.EventStreamBlack: "black", recording.EventStreamPlain: "of one brightness", recording.EventStreamStill: "the same"}[h.Kind]
+	if ended {
+		return fmt.Sprintf("its picture is no longer %s; it was for %s, in %.0f key pictures", text, span(h.End.Sub(h.T)), h.Value)
+	}
+	if h.Kind == recording.EventStreamStill {
+		return fmt.Sprintf("its picture is the same since %s, in %.0f key pictures: its source stands still, or nothing moves before it", clock(h.T), h.Value)
+	}
+	return fmt.Sprintf("its picture is %s since %s, in %.0f key pictures", text, clock(h.T), h.Value)
+}
+
+// fell tells of a rate that fell, in its unit.
+func fell(h watch.Happened, ended bool) string {
+	what, now, before, unit := "frame rate", rate(h.Value), rate(h.Base), "frames per second"
+	if h.Kind == recording.EventStreamBitsFell {
+		what, now, before, unit = "bit rate", rate(h.Value/1000), rate(h.Base/1000), "kb/s"
+	}
+	switch {
+	case ended && h.Why != "":
+		return fmt.Sprintf("its %s was %s instead of %s %s for %s, until %s", what, now, before, unit, span(h.End.Sub(h.T)), h.Why)
+	case ended:
+		return fmt.Sprintf("%s is back, after %s at %s instead of %s %s", what, span(h.End.Sub(h.T)), now, before, unit)
+	case what == "bit rate":
+		return fmt.Sprintf("bit rate fell from %s to %s %s, and as many frames come: the picture is black, frozen or coded far worse, and a viewer can't tell which", before, now, unit)
+	}
+	return fmt.Sprintf("frame rate fell from %s to %s %s", before, now, unit)
 }
 
 func changed(h watch.Happened) string {

@@ -24,6 +24,16 @@ func stateWord(s watch.State) string {
 		return "no answer"
 	case watch.NoAudio:
 		return "no audio"
+	case watch.BlackPicture:
+		return "black"
+	case watch.PlainPicture:
+		return "plain"
+	case watch.StillPicture:
+		return "still"
+	case watch.RateFell:
+		return "low FPS"
+	case watch.BitsFell:
+		return "low kb/s"
 	case watch.Connecting:
 		return "asking"
 	}

@@ -119,7 +119,14 @@ func TestJumps(t *testing.T) {
 			t.Fatalf("by %d: told %+v", by, res.events)
 		}
 		near(t, "jump", e[0].Value, float64(by), 0.1)
-		if n := len(res.events); n != 3 {
+		want := 3
+		if by == -30 { // to zero: it begins anew
+			want = 4
+			if e := res.of(recording.EventStreamRestarted); len(e) != 1 || e[0].From != "30.000" || e[0].To != "0.040" {
+				t.Errorf("told %+v", e)
+			}
+		}
+		if n := len(res.events); n != want {
 			t.Errorf("by %d: %d events", by, n)
 		}
 		for _, s := range res.seconds {
@@ -363,7 +370,10 @@ func TestEndAndAgain(t *testing.T) {
 	m.Published(now+second, "", "")
 	m.Frame(stream.Frame{Key: true, Arrival: now + 2*second, DTS: 0, Size: 10})
 	ev = m.Events(nil)
-	if len(ev) != 3 || ev[0].Kind != recording.EventStreamRefused || ev[2].Kind != recording.EventStreamFirstFrame {
+	if len(ev) != 4 || ev[3].Kind != recording.EventStreamRestarted || ev[3].From != "19.960" || ev[3].To != "0.000" {
+		t.Fatalf("told %+v", ev)
+	}
+	if ev[0].Kind != recording.EventStreamRefused || ev[2].Kind != recording.EventStreamFirstFrame {
 		t.Fatalf("told %+v", ev)
 	}
 	near(t, "first frame", ev[2].Value, 1, 0.001)

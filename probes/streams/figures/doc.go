@@ -1,5 +1,5 @@
 // Package figures turns the frames of one stream into the figures of each second
-// and of each GOP, and into events: first frame, freeze, late, skipped, jump, slow,
+// and of each GOP, and into events: first frame, freeze, late, skipped, jump, slow, a rate that fell,
 // changed, ended, refused. It does no I/O and reads no clock: time comes in with the
 // frames and with Tick, so that a trace on paper gives the same answer as a live one.
 //

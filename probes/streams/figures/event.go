@@ -48,6 +48,8 @@ type Event struct {
 	Missed float64
 	Doubt  bool
 
+	Base float64 // of a rate that fell: what it was before
+
 	Steps          int    // of a skip or jump: how many there were in this second
 	What, From, To string // of changed: codec, resolution, rate, audio
 	Why            string // of ended and refused; of a freeze what the transport knows of it, "" for nothing

@@ -22,6 +22,8 @@ type Options struct {
 	// told only once it has ended, or by Finish, so that a hole in the file that
 	// shows at its end is known then.
 	Over bool
+	// OwnClock says that each connection has timestamps of its own (RTP), whoever publishes.
+	OwnClock bool
 	// Frames is where each frame is logged (--frames FILE); nil: nowhere.
 	Frames *FrameLog
 }

@@ -59,6 +59,9 @@ func (m *Meter) rates(kind stream.Kind, now int64, length float64, v *Track) {
 		v.FPSDTS = ratio(float64(t.steps), seconds(t.top-t.since))
 	}
 	t.media.add(t.steps, t.bytes, t.top-t.since)
+	if kind == stream.Video {
+		m.fallen(now, t.steps, t.bytes, t.top-t.since)
+	}
 	t.since, t.steps, t.bytes = t.top, 0, 0
 	frozen := kind == m.main && m.freeze.stands
 	switch {

@@ -91,6 +91,10 @@ func (m *Meter) changed(of stream.Kind, what, from, to string) {
 		ID: m.queue.id(), Kind: recording.EventStreamChanged, Start: m.last, End: m.last,
 		Of: of, What: what, From: from, To: to,
 	})
+	if of == stream.Video { // what was before is no measure of it
+		m.endFall(m.last, "the picture became another")
+		m.falls.forget()
+	}
 }
 
 // Reason takes why no frames come, "" for nothing.
@@ -166,6 +170,7 @@ func (m *Meter) closeAll(now int64) {
 	m.closeFreeze(now)
 	m.endLate(now)
 	m.endSlow(now)
+	m.endFall(now, "the stream ended")
 	m.flushSteps()
 }
 

@@ -127,6 +127,9 @@ func (m *Meter) update(now int64) {
 	if m.pace.stands && m.pace.told {
 		m.queue.tell(m.slowEvent(Updated))
 	}
+	if m.falls.told {
+		m.queue.tell(m.fallEvent(Updated))
+	}
 }
 
 // awayAfter is for how long a kind's frames may stay away until there are none, ns.

@@ -32,7 +32,7 @@ type Writer struct {
 	place  Place
 	labels recording.Labels
 	kind   [2]recording.Labels
-	open   map[uint64]Event // told as begun and not as ended: at most three
+	open   map[uint64]Event // told as begun and not as ended: at most four
 	row    recording.Stream // as last written
 }
 
@@ -243,6 +243,9 @@ func (w *Writer) attrs(e Event) map[string]string {
 	}
 	if e.Before {
 		a["before"] = "first frame"
+	}
+	if e.Base > 0 {
+		a["base"] = decimal(e.Base)
 	}
 	if e.ObserverLate > 0 {
 		a["observer_late"] = decimal(e.ObserverLate)

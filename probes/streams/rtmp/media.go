@@ -9,6 +9,8 @@ import (
 // Media turns messages of one stream into frames and parameters. The zero value
 // is ready. It is for one message stream, in the order of arrival.
 type Media struct {
+	Keys   stream.Keys // takes key pictures whole; nil: nobody
+	sets   sets
 	clock  flv.Clock
 	tracks flv.Tracks
 	follow [2]track
@@ -44,6 +46,7 @@ func (d *Media) Message(m *Message, at int64, sink stream.Sink) bool {
 		return true
 	}
 	if tag.Config {
+		d.remember(tag)
 		if p, err := config(tag); err == nil {
 			p.Kind, p.Codec = tag.Kind, tag.Codec
 			d.tracks.Config(p)
@@ -55,6 +58,7 @@ func (d *Media) Message(m *Message, at int64, sink stream.Sink) bool {
 	if tag.Frame {
 		dts := d.clock.NS(m.Timestamp)
 		sink.Frame(stream.Frame{Kind: tag.Kind, Key: tag.Key, Arrival: at, DTS: dts, PTS: dts + tag.Offset, Size: tag.Size})
+		d.whole(m, at)
 	}
 	return true
 }

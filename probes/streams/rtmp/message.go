@@ -66,6 +66,8 @@ type Message struct {
 	// Head is the payload's beginning: as much as the Keep… and Max… constants
 	// tell. It is whole where len(Head) == Length, and good until the next call.
 	Head []byte
+	// Whole is all of a key picture where the parser's Keys wanted it, else nil.
+	Whole []byte
 	// Relative says that no absolute timestamp was seen on this chunk stream (a
 	// capture that began mid-way): Timestamp counts from 0.
 	Relative bool

@@ -1,6 +1,10 @@
 package rtmp
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"snag/probes/streams/stream"
+)
 
 // Parser turns the bytes of one direction of a connection, after the handshake,
 // into messages. It holds no payload but their heads, does no I/O, and allocates
@@ -10,6 +14,8 @@ type Parser struct {
 	// Strict refuses what real peers are not seen to send, for those who search
 	// for the beginning of a chunk in the middle of a connection.
 	Strict bool
+	// Keys wants key pictures whole; nil: nobody does.
+	Keys stream.Keys
 
 	size    uint32 // of the peer's chunks
 	ext     uint8
@@ -42,6 +48,8 @@ type chunkStream struct {
 	got      uint32
 	limit    int // of head
 	head     []byte
+	keeps    bool // all of the message is kept, in whole
+	whole    []byte
 	parts    *aggregate
 }
 
@@ -95,6 +103,7 @@ func (p *Parser) next(b []byte) (n int, m *Message) {
 			k, m = p.aggregated(s, b[n:n+k])
 		} else {
 			p.keep(s, s.Type, b[n:n+k])
+			p.keepWhole(s, b[n:n+k])
 		}
 		n += k
 		if whole := p.pass(s, uint32(k)); m == nil {
@@ -119,7 +128,7 @@ func (p *Parser) pass(s *chunkStream, k uint32) *Message {
 	if s.Type == TypeAggregate {
 		return nil // its parts were given out
 	}
-	p.msg = Message{Header: s.Header, Head: s.head, Relative: !s.absolute, Cut: s.cut}
+	p.msg = Message{Header: s.Header, Head: s.head, Relative: !s.absolute, Cut: s.cut, Whole: s.takeWhole()}
 	if s.Type == TypeSetChunkSize || s.Type == TypeAbort {
 		p.obey(&p.msg)
 	}

@@ -172,6 +172,8 @@ type Options struct {
 	// less, and an arrival is known no better than this. 0 reads as data come.
 	Every time.Duration
 	Now   func() int64 // the monotonic clock, ns
+	// Keys takes key pictures; nil: nobody does, and no payload is kept.
+	Keys Keys
 	// Netns is the path of the network namespace to connect in; "" is snag's own.
 	Netns string
 }

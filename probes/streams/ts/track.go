@@ -96,6 +96,7 @@ func (t *track) damaged() {
 	if t.kind == stream.Audio {
 		t.lostBlocks()
 	}
+	t.whole.drop()
 }
 
 func (t *track) flush() {

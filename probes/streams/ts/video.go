@@ -14,7 +14,8 @@ type pictures struct {
 	lastByte int64 // when its last byte so far came
 	unitAt   int   // where the unit under way began,
 	unitTime int64 // and when
-	fields   bool  // interlaced: two fields in one PES packet are one frame
+	whole    wholePicture
+	fields   bool // interlaced: two fields in one PES packet are one frame
 }
 
 // videoStart is called with the first bytes of a PES packet's body.
@@ -27,6 +28,7 @@ func (t *track) videoStart(body []byte) {
 	if t.next.ok && startsUnit(body) {
 		t.endPicture()
 		t.beginPicture(0)
+		t.whole.begin(t.d.Keys)
 	}
 }
 
@@ -42,6 +44,7 @@ func (t *track) beginPicture(from int) {
 
 func (t *track) videoBody(b []byte) {
 	if t.how == byNAL {
+		t.whole.add(b)
 		t.walk.Feed(b, t.onUnit)
 		if at := t.walk.Begin(); at != t.unitAt {
 			t.unitAt, t.unitTime = at, t.d.arrival
@@ -60,6 +63,7 @@ func (t *track) unit(head []byte, _ int) {
 	if i.Begins && t.coded && !t.fields {
 		// The picture before ended where this unit begins, when that came.
 		t.emit(t.at, t.key, t.walk.Begin()-t.from, t.unitTime)
+		t.whole.drop()
 		t.beginPicture(t.walk.Begin())
 	}
 	if !t.begun {
@@ -93,7 +97,9 @@ func (t *track) endPicture() {
 	t.walk.End(t.onUnit)
 	if t.begun && t.coded {
 		t.emit(t.at, t.key, t.walk.Taken()-t.from, t.lastByte)
+		t.whole.end(t.d.Keys, t.codec, t.key, t.lastByte)
 	}
+	t.whole.drop()
 	t.begun, t.coded, t.key = false, false, false
 	t.walk.Reset()
 	t.unitAt = 0

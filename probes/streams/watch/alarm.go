@@ -17,9 +17,12 @@ type Alarm struct {
 	Onset   time.Time     // wall clock: the last frame's arrival
 	For     time.Duration // since the onset; of what is over, how long it lasted
 	Over    bool          // frames come again
+	First   bool          // for the first time
 	Verdict string        // what can be told of the cause; "" for nothing
 	Judged  *Judged       // by the host's recording; nil: there is none, or not yet
 	Awaited bool          // it is being judged just now
+	// Of a rate that fell, frames or bits a second: what it was, and is.
+	RateBefore, Rate float64
 }
 
 // What an alarm is for.
@@ -28,7 +31,17 @@ const (
 	AlarmDown   = "down"   // it gave frames, ended, and has not come back for the threshold
 	// AlarmNoAudio: no audio comes for five seconds, and the picture does.
 	AlarmNoAudio = "no-audio"
-	AlarmWell    = "well" // frames come again, after an alarm
+	// AlarmBlack, AlarmPlain, AlarmStill: key pictures are black, of one brightness, or alike.
+	AlarmBlack = "black-picture"
+	AlarmPlain = "plain-picture"
+	AlarmStill = "picture-frozen"
+	// AlarmRateFell: the frame rate fell for five seconds and more, and frames come in time.
+	AlarmRateFell = "frame-rate-fell"
+	// AlarmBitsFell: as many frames come, of far fewer bytes.
+	AlarmBitsFell = "bit-rate-fell"
+	// AlarmNever: it was asked for, and refused or let in without a frame, since the beginning.
+	AlarmNever = "never-published"
+	AlarmWell  = "well" // frames come again, after an alarm
 	// AlarmGone: after an alarm, it is no longer watched.
 	AlarmGone = "gone"
 	// AlarmVerdict: after an alarm, the host's recording was judged.
@@ -57,6 +70,10 @@ func (a Alarm) side() string {
 	}
 	return a.Side
 }
+
+// once tells whether the alarm is told once, however long it stands: no action for a stream that
+// nobody publishes yet may use up what there is for one that stops.
+func (a Alarm) once() bool { return a.Event == AlarmNever }
 
 // stands tells whether the stream has no frames now, as far as is known.
 func (a Alarm) stands() bool { return !a.Over && a.Event != AlarmWell && a.Event != AlarmGone }

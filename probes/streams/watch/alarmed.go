@@ -108,7 +108,7 @@ func (e *alarmed) done(now time.Time) bool {
 func incident(streams map[string]*alarmed) map[string]time.Time {
 	last := map[string]time.Time{}
 	for _, e := range streams {
-		if s := e.alarm.Server; s != "" && e.bad && !e.pending && e.last.After(last[s]) {
+		if s := e.alarm.Server; s != "" && e.bad && !e.pending && !e.alarm.once() && e.last.After(last[s]) {
 			last[s] = e.last
 		}
 	}

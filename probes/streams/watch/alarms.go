@@ -106,6 +106,9 @@ func (a *Alarms) run(ctx context.Context, c Call) {
 		a.running--
 		a.queue.ran(c)
 		if err != nil {
+			if a.queue.ends { // a command was run, whatever came of it
+				a.queue.gaveUp(c)
+			}
 			a.tell(fmt.Sprintf("%s: %s: %v", a.name, c.who(), err))
 		}
 	})

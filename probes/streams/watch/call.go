@@ -14,6 +14,7 @@ type Call struct {
 	At     time.Time
 	Alarms []Alarm // one at least, what was not told before first
 	Held   Held
+	Lost   Held // what calls before it told and could not deliver, ends and verdicts too
 	// Ending is closed when the watch ends: then nothing is waited for any more. nil: never.
 	Ending <-chan struct{}
 }
@@ -41,6 +42,15 @@ func (h *Held) add(stream string) {
 	default:
 		h.More = true
 	}
+}
+
+// take moves what o has into h.
+func (h *Held) take(o Held) {
+	for _, stream := range o.Streams {
+		h.add(stream)
+	}
+	h.Alarms += o.Alarms - len(o.Streams)
+	h.More = h.More || o.More
 }
 
 // String says how many there are, and of which streams.
@@ -76,12 +86,24 @@ func (c Call) did() string {
 	if c.Held.Alarms > 0 {
 		text += fmt.Sprintf("; %s had been postponed", c.Held)
 	}
+	if c.Lost.Alarms > 0 {
+		text += fmt.Sprintf("; %s could not be delivered before", c.Lost)
+	}
 	return text
 }
 
 // condition is how the stream of an alarm is: frozen for 3.2 s.
 func (a Alarm) condition() string {
-	word := map[string]string{AlarmFreeze: "frozen", AlarmDown: "down", AlarmNoAudio: "without audio"}[a.Event]
+	word := map[string]string{AlarmFreeze: "frozen", AlarmDown: "down", AlarmNoAudio: "without audio",
+		AlarmBlack: "showing a black picture", AlarmPlain: "showing one brightness", AlarmStill: "showing the same picture"}[a.Event]
+	switch a.Event {
+	case AlarmNever:
+		return "without a frame since it was asked for, " + short(a.For) + " ago"
+	case AlarmRateFell:
+		word = fmt.Sprintf("at %.3g instead of %.3g frames per second", a.Rate, a.RateBefore)
+	case AlarmBitsFell:
+		word = fmt.Sprintf("at %.0f instead of %.0f kb/s", a.Rate/1000, a.RateBefore/1000)
+	}
 	return fmt.Sprintf("%s for %s", word, short(a.For))
 }
 

@@ -29,6 +29,10 @@ func environment(c Call) []string {
 	if a.Over {
 		put("SNAG_OVER", "1")
 	}
+	if a.RateBefore > 0 {
+		put("SNAG_RATE", strconv.FormatFloat(a.Rate, 'f', 3, 64))
+		put("SNAG_RATE_BEFORE", strconv.FormatFloat(a.RateBefore, 'f', 3, 64))
+	}
 	put("SNAG_VERDICT", a.Verdict)
 	if j := a.Judged; j != nil {
 		put("SNAG_RECORDING", j.Recording)
@@ -70,4 +74,5 @@ var variables = []string{
 	"SNAG_EVENT", "SNAG_STREAM", "SNAG_URL", "SNAG_LAYER", "SNAG_ONSET", "SNAG_SECONDS",
 	"SNAG_VERDICT", "SNAG_CULPRIT", "SNAG_SUBJECT", "SNAG_CONFIDENCE", "SNAG_RECORDING",
 	"SNAG_SIDE", "SNAG_OVER", "SNAG_STREAMS", "SNAG_STREAM_COUNT", "SNAG_HELD", "SNAG_HELD_STREAMS",
+	"SNAG_RATE", "SNAG_RATE_BEFORE",
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -48,6 +49,11 @@ func TestMetricFamilies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.w.mu.Lock()
+	for _, s := range h.w.streams {
+		s.eye = &eye{p: &Pictures{Every: time.Second}}
+	}
+	h.w.mu.Unlock()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(&collector{w: h.w, version: "v1"})
 	problems, err := testutil.GatherAndLint(registry)
@@ -128,6 +134,17 @@ func TestStateLatenessAndPaceAreMetrics(t *testing.T) {
 		look()
 		if late := values["snag_stream_late_seconds"]; late < 2 || late > 3.1 || values["snag_stream_pace_ratio"] > 0.85 || values["snag_stream_statelate"] != 1 || values["snag_stream_stateok"] != 0 {
 			t.Errorf("late and slow: %v", values)
+		}
+		show(40, 1)
+		for range 150 {
+			h.now += 80e6
+			dts += 80e6
+			p.Frame(stream.Frame{Kind: stream.Video, Key: true, Arrival: h.now, DTS: dts, Size: 3000})
+			tick()
+		}
+		look()
+		if fps, there := values["snag_stream_fps"]; values["snag_stream_stateframe-rate-fell"] != 1 || values["snag_stream_up"] != 1 || !there || fps > 15 {
+			t.Errorf("half the frames: %v", values)
 		}
 		p.End(h.now, &stream.Ended{Why: "FIN"})
 		tick()

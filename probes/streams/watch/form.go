@@ -23,6 +23,9 @@ type post struct {
 	Seconds float64 `json:"seconds"`
 	Over    bool    `json:"over,omitempty"`
 	Verdict string  `json:"verdict,omitempty"`
+	// Of a rate that fell, frames or bits a second.
+	Rate       float64 `json:"rate,omitempty"`
+	RateBefore float64 `json:"rate_before,omitempty"`
 	// By the host's recording.
 	Culprit    string   `json:"culprit,omitempty"`
 	Subject    string   `json:"subject,omitempty"`
@@ -34,6 +37,7 @@ func postOf(a Alarm) post {
 	p := post{
 		Event: a.Event, Stream: a.Stream, Side: a.side(), URL: a.URL, Layer: a.Layer,
 		Onset: rfc3339(a.Onset), Seconds: a.For.Seconds(), Over: a.Over, Verdict: a.Verdict,
+		Rate: a.Rate, RateBefore: a.RateBefore,
 	}
 	if j := a.Judged; j != nil {
 		p.Culprit, p.Subject, p.Recording = j.Culprit, j.Subject, j.Recording
@@ -51,6 +55,7 @@ type message struct {
 	Count   int       `json:"stream_count"`
 	Streams []post    `json:"streams"`
 	Held    *heldBack `json:"held_back,omitempty"`
+	Lost    *heldBack `json:"undelivered,omitempty"`
 }
 
 type heldBack struct {
@@ -64,10 +69,16 @@ func snagForm(c Call) ([]byte, error) {
 	for _, a := range c.Alarms {
 		m.Streams = append(m.Streams, postOf(a))
 	}
-	if c.Held.Alarms > 0 {
-		m.Held = &heldBack{c.Held.Alarms, c.Held.Streams, c.Held.More}
-	}
+	m.Held, m.Lost = heldBackOf(c.Held), heldBackOf(c.Lost)
 	return plainJSON(m)
+}
+
+// heldBackOf is nil where there is nothing.
+func heldBackOf(h Held) *heldBack {
+	if h.Alarms == 0 {
+		return nil
+	}
+	return &heldBack{h.Alarms, h.Streams, h.More}
 }
 
 // plainJSON is JSON in which & < > stand as they are: nobody puts it into a page.

@@ -9,6 +9,9 @@ import (
 // of. It is told again after half an hour at the most; where snag ends, the alert does.
 const standsFor = time.Hour
 
+// onceStandsFor is the same of what is told only once.
+const onceStandsFor = 24 * time.Hour
+
 // alert is a postableAlert of POST /api/v2/alerts. Its labels are the same from the
 // freeze to its end: they are how Alertmanager knows it again.
 type alert struct {
@@ -25,6 +28,9 @@ func alertmanagerForm(c Call) ([]byte, error) {
 		if i == 0 && c.Held.Alarms > 0 {
 			t.Annotations["held_back"] = c.Held.String()
 		}
+		if i == 0 && c.Lost.Alarms > 0 {
+			t.Annotations["undelivered"] = c.Lost.String()
+		}
 		out = append(out, t)
 	}
 	return plainJSON(out)
@@ -35,6 +41,9 @@ func alertOf(a Alarm, now time.Time) alert {
 		Labels:      withValues("alertname", "SnagStreamFault", "stream", a.Stream, "layer", a.Layer, "side", a.side(), "server", a.Server),
 		Annotations: withValues("summary", a.sentence(), "description", a.Verdict, "url", a.URL),
 		StartsAt:    rfc3339(a.Onset), EndsAt: rfc3339(now.Add(standsFor)),
+	}
+	if a.once() {
+		t.EndsAt = rfc3339(now.Add(onceStandsFor))
 	}
 	if !a.stands() {
 		t.EndsAt = rfc3339(a.Onset.Add(max(a.For, time.Millisecond)))

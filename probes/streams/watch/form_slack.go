@@ -27,6 +27,9 @@ func slackForm(c Call) ([]byte, error) {
 	if c.Held.Alarms > 0 {
 		lines = append(lines, c.Held.String()+" had been postponed by a limit")
 	}
+	if c.Lost.Alarms > 0 {
+		lines = append(lines, c.Lost.String()+" could not be delivered before")
+	}
 	text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.Join(lines, "\n"))
 	return plainJSON(map[string]string{"text": text})
 }
@@ -39,6 +42,9 @@ func (a Alarm) sentence() string {
 	}
 	switch a.Event {
 	case AlarmWell:
+		if a.First {
+			return name + " has its first frame, " + short(a.For) + " after it was asked for"
+		}
 		return name + " is healthy again, after " + short(a.For)
 	case AlarmGone:
 		return name + " is no longer watched; it had stopped, and how it is now is not known"

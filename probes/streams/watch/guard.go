@@ -101,7 +101,7 @@ func (g *Guard) All(now time.Time) Decision {
 	return Decision{Act: true}
 }
 
-// Acted says that one action was taken for these streams.
+// Acted says that one action was taken for these streams; of none, one that is not to help anybody.
 func (g *Guard) Acted(streams []string, now time.Time) {
 	t := &try{at: now}
 	for _, name := range streams {
@@ -114,7 +114,9 @@ func (g *Guard) Acted(streams []string, now time.Time) {
 		p.step = min(max(2*p.step, g.limits.Least), g.limits.Most)
 		p.touched = now
 	}
-	g.tries, g.lately, g.open = append(g.tries, t), append(g.lately, now), false
+	if g.lately, g.open = append(g.lately, now), false; len(streams) > 0 {
+		g.tries = append(g.tries, t)
+	}
 }
 
 // Well says that a stream's freeze has ended. That it stays so counts, not this.

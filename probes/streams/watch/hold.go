@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -88,8 +89,15 @@ func (q *queue) untold() string {
 	for _, e := range inOrder(left) {
 		sum.add(e.alarm.Stream)
 	}
-	if sum.Alarms == 0 {
+	var text []string
+	if sum.Alarms > 0 {
+		text = append(text, sum.String()+" were postponed")
+	}
+	if q.lost.Alarms > 0 {
+		text = append(text, q.lost.String()+" could not be delivered")
+	}
+	if len(text) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s were postponed, and the watch ended before the next call", q.name, sum)
+	return fmt.Sprintf("%s: %s, and the watch ended before the next call", q.name, strings.Join(text, ", "))
 }

@@ -9,7 +9,7 @@ import (
 // a moment, so that it may go with others. The end of the freeze before goes first.
 func (q *queue) dues(now time.Time) (out []*alarmed) {
 	for _, e := range q.streams {
-		if (e.pending || e.bad) && (e.end == nil || !e.bad) && (q.ending || !now.Before(e.next) && now.Add(gather).After(e.until)) {
+		if (e.pending || e.bad && !e.alarm.once()) && (e.end == nil || !e.bad) && (q.ending || !now.Before(e.next) && now.Add(gather).After(e.until)) {
 			out = append(out, e)
 		}
 	}
@@ -56,7 +56,9 @@ func (q *queue) tell(streams []*alarmed, now time.Time) Call {
 		if e.asks != asked {
 			q.asking += map[bool]int{true: 1, false: -1}[e.asks]
 		}
-		c.Alarms, keys = append(c.Alarms, e.sent), append(keys, e.key)
+		if c.Alarms = append(c.Alarms, e.sent); !e.sent.once() {
+			keys = append(keys, e.key)
+		}
 	}
 	q.guard.Acted(keys, now)
 	c.Held, q.held = q.held, Held{}

@@ -127,7 +127,7 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 		}
 		send := w.o.MetricLabels.on(s.entry.Labels, send)
 		state, since := stateOf(s.link0(), s.signs, now)
-		up := is(state >= Late && state != Connecting && state != Waiting && state != Over)
+		up := is(state.Comes())
 		send("snag_stream_up", labels(), up)
 		for one := range States {
 			of := labels()
@@ -137,6 +137,9 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 		frozen := s.second.Total.Frozen
 		if state == Frozen { // the one that stands counts too: an alert must not wait for its end
 			frozen += float64(now-since) / 1e9
+		}
+		if s.eye != nil {
+			send("snag_stream_pictures_total", labels(), float64(s.eye.seen()))
 		}
 		send("snag_stream_freezes_total", labels(), float64(s.begun))
 		send("snag_stream_freeze_seconds_total", labels(), frozen)
@@ -186,6 +189,7 @@ var help = map[string]string{
 	"snag_stream_fps":                     "Video frames a second of the last second, by arrival, of HLS by timestamps; audio's where there is no video.",
 	"snag_stream_late_seconds":            "How late frames come at the most since the stream is late; 0 while it is not.",
 	"snag_stream_pace_ratio":              "How far the timestamps moved by how far the clock did, over up to the last 10 s: 1 for a stream that is live.",
+	"snag_stream_pictures_total":          "Key pictures decoded and judged.",
 	"snag_stream_freezes_total":           "Freezes that began.",
 	"snag_stream_freeze_seconds_total":    "Seconds frozen, the freeze that stands included.",
 	"snag_stream_frames_total":            "Frames read.",

@@ -33,6 +33,7 @@ type one struct {
 	kin      kinship
 	layers   *layered // nil: it is watched at one place
 	place    int      // of the layers, which it is
+	eye      *eye     // nil: its pictures are not looked at
 	joined   bool     // somebody else reads it and hands it in …
 	lag      int64    // … so late at the most, ns
 
@@ -127,6 +128,7 @@ func (t *tap) Note(text string) {
 
 func (w *Watcher) newOne(e Entry, open stream.Open) *one {
 	s := w.newOneOf(e, open, recording.StreamSidePlayer)
+	s.eye = w.newEye()
 	w.meet(s, nil)
 	return s
 }
@@ -143,7 +145,7 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	s.link.since = now
 	s.figures = figures.New(figures.Options{
 		Over: w.o.Over,
-		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", Frames: w.o.Frames,
+		Name: e.Name, Asked: now, Threshold: threshold, Bursty: s.protocol == "hls", OwnClock: s.protocol == "rtsp" || s.protocol == "rtp" || s.protocol == "ps", Frames: w.o.Frames,
 	})
 	s.layers, s.place = w.joinLayers(e)
 	s.sink = &tap{Sink: s.matched(s.figures), s: s, note: w.o.Note}
@@ -201,7 +203,7 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		s.asking(began)
 		s.figures.Asked(began)
 		err := s.open(ctx, s.entry.URL, s.sink, stream.Options{
-			Timeout: w.o.Timeout, Every: w.o.Every, Now: wire.Monotonic, Netns: w.o.Netns,
+			Timeout: w.o.Timeout, Every: w.o.Every, Now: wire.Monotonic, Netns: w.o.Netns, Keys: s.keys(),
 		})
 		if ctx.Err() != nil {
 			return

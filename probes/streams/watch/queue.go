@@ -12,6 +12,7 @@ type queue struct {
 	guard   *Guard
 	streams map[string]*alarmed
 	held    Held // of freezes that are over: for the next call
+	lost    Held // of calls that were given up: for the next call
 	asking  int  // alarms that await their verdict
 	ending  bool // the watch ends: nothing is waited for
 	swept   time.Time
@@ -104,6 +105,7 @@ func (q *queue) next(now time.Time, room, others int) (calls []Call, notes []str
 	add := func(c Call) {
 		if len(c.Alarms) > 0 {
 			c.At = now
+			c.Lost, q.lost = q.lost, Held{}
 			calls = append(calls, c)
 		}
 	}
@@ -124,6 +126,15 @@ func (q *queue) ran(c Call) {
 		if e, ok := q.streams[a.key()]; ok {
 			e.running = false
 		}
+	}
+}
+
+// gaveUp takes that a call was not delivered: the next one says what it would have told.
+func (q *queue) gaveUp(c Call) {
+	q.held.take(c.Held)
+	q.lost.take(c.Lost)
+	for _, a := range c.Alarms {
+		q.lost.add(a.Stream)
 	}
 }
 

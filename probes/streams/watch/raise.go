@@ -38,7 +38,7 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 	var all []trouble // made when the first needs it
 	for _, s := range w.streams {
 		state, since := stateOf(s.link0(), s.signs, now)
-		w.sick = w.sick || state == Frozen || state == NoAudio || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
+		w.sick = w.sick || state == Frozen || state.lacks() || (state == Down || state == Refused || state == NoAnswer) && now-since > int64(downAfter)
 		event := alarmOf(state, s.signs, now-since, s.threshold())
 		switch {
 		case isBehind(state):
@@ -50,8 +50,11 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 			s.alarm.gone = since
 			w.stopped()
 		}
+		if l := s.link0(); neverPublished(state, l, s.signs, now) {
+			event, since = AlarmNever, l.begun
+		}
 		was := s.alarm
-		well := state >= Late && state != Connecting && state != Waiting && state != Over
+		well := state.Comes()
 		switch {
 		case event == "" && !was.bad:
 			if s.signs.frames {
@@ -64,13 +67,13 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 		case event == "" && well:
 			s.alarm = alarmState{gone: was.gone, behind: was.behind}
 			a := w.alarm(s, now, "")
-			a.Event, a.Onset, a.Over = AlarmWell, w.time(was.onset).Wall(), true
+			a.Event, a.Onset, a.Over, a.First = AlarmWell, w.time(was.onset).Wall(), true, was.event == AlarmNever
 			a.For = time.Duration(now - was.onset)
 			out = append(out, raised{Alarm: a, well: true})
 		default: // also while it is asked for again: no frame has come
 			if !was.bad {
 				s.alarm = alarmState{bad: true, onset: since, since: now, gone: was.gone, behind: was.behind}
-				if was.gone != since {
+				if was.gone != since && (event != AlarmNever || state == Frozen) {
 					w.stopped()
 				} else if j := s.judged; j != nil && j.Onset >= w.time(since) {
 					s.alarm.judged = j // before it was an alarm
@@ -103,11 +106,21 @@ func (w *Watcher) stopped() {
 func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
 	t := trouble{server: serverOf(s.entry.URL), onset: w.time(s.alarm.onset), bad: true}
 	verdict := s.layersSay(s.alarm.onset)
-	if verdict == "" && s.alarm.event != AlarmNoAudio { // the others' pictures tell nothing of its sound
+	switch e := s.alarm.event; {
+	case verdict != "":
+	case e == AlarmStill:
+		verdict = "frames come, and their picture is the same: its source stands still, or nothing moves before it; a viewer can't tell which"
+	case e == AlarmBitsFell:
+		verdict = "as many frames come as before: the picture is black, frozen or coded far worse; a viewer can't tell which"
+	case e == AlarmNever:
+		l := s.link0()
+		state, _ := stateOf(l, s.signs, now)
+		verdict = cmp.Or(s.why(state, l), "it was let in and got no frame")
+	case e == AlarmFreeze || e == AlarmDown: // of what a stream lacks the others' freezes tell nothing
 		verdict = triage(t, all)
 	}
 	a := w.alarm(s, now, verdict)
-	a.Awaited = w.o.Stopped != nil && a.Judged == nil && now-s.alarm.since < int64(awaited)
+	a.Awaited = w.o.Stopped != nil && !a.once() && a.Judged == nil && now-s.alarm.since < int64(awaited)
 	return a
 }
 
@@ -116,12 +129,21 @@ func alarmOf(state State, s signs, since int64, threshold time.Duration) string 
 	switch {
 	case state == Frozen:
 		return AlarmFreeze
-	case state == NoAudio:
-		return AlarmNoAudio
+	case state.lacks():
+		return state.String()
 	case state == Down && time.Duration(since) >= max(threshold, downAfter):
 		return AlarmDown
 	}
 	return ""
+}
+
+// neverPublished tells whether a stream was asked for and gave no frame since the beginning, refused
+// or let in. To whom no connection can be made, nothing is known of.
+func neverPublished(state State, l link, s signs, now int64) bool {
+	if s.frames || l.begun == 0 || now-l.begun < unpublished {
+		return false
+	}
+	return state == Refused || state == Waiting || state == Frozen || state == NoAnswer && l.err == nil
 }
 
 // threshold is what the figures hold for a freeze now.
@@ -131,6 +153,9 @@ func (w *Watcher) alarm(s *one, now int64, verdict string) Alarm {
 	a := Alarm{
 		Event: s.alarm.event, Stream: s.entry.Name, Side: s.side, Server: serverOf(s.entry.URL), URL: s.shown, Layer: s.entry.Layer,
 		Onset: w.time(s.alarm.onset).Wall(), For: time.Duration(now - s.alarm.onset), Verdict: verdict,
+	}
+	if a.Event == AlarmRateFell || a.Event == AlarmBitsFell {
+		a.RateBefore, a.Rate = s.signs.fell.before, s.signs.fell.rate
 	}
 	if s.alarm.judged != nil {
 		a.judge(s.alarm.judged)

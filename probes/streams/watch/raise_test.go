@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"snag/probes/probe"
+	"snag/recording"
 )
 
 // A stream that froze stands until frames come, also while it is cut off and asked
@@ -138,6 +139,45 @@ func TestNoAudioIsAnAlarm(t *testing.T) {
 	}
 	if !w.sick {
 		t.Error("the watch does not end as one of a stream that was not well")
+	}
+}
+
+// A rate that fell is an alarm that tells what it was and is, and of fewer bytes what that may be.
+func TestFallsAreAlarms(t *testing.T) {
+	var f fake
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor()})
+	w.Set("test", entries(t, "rtmp://a/1", "rtmp://a/2"))
+	for _, o := range w.streams {
+		o.link, o.signs = link{phase: reading, since: 1}, signs{frames: true, live: true, changed: 2}
+		if o.entry.Name == "1" {
+			o.signs.fell = fall{recording.EventStreamRateFell, 5e9, 25, 12}
+		} else {
+			o.signs.fell = fall{recording.EventStreamBitsFell, 5e9, 900_000, 40_000}
+		}
+	}
+	all, others := w.alarming(15e9)
+	if len(all) != 2 || others != 0 || !w.sick {
+		t.Fatalf("%+v, %d others, sick: %v", all, others, w.sick)
+	}
+	for _, a := range all {
+		env := strings.Join(environment(callOf(a.Alarm)), "|")
+		switch a.Stream {
+		case "1":
+			if a.Event != AlarmRateFell || a.Verdict != "" || a.sentence() != "1 is at 12 instead of 25 frames per second for 10 s" || !strings.Contains(env, "SNAG_RATE=12.000|SNAG_RATE_BEFORE=25.000") {
+				t.Errorf("%q: %+v: %s", a.sentence(), a, env)
+			}
+		case "2":
+			text, _ := body(t, "snag", callOf(a.Alarm))
+			if a.Event != AlarmBitsFell || !strings.Contains(a.Verdict, "a viewer can't tell which") || a.sentence() != "2 is at 40 instead of 900 kb/s for 10 s" || !strings.Contains(text, `"rate":40000,"rate_before":900000`) {
+				t.Errorf("%q: %+v: %s", a.sentence(), a, text)
+			}
+		}
+	}
+	for _, o := range w.streams {
+		o.signs.fell = fall{}
+	}
+	if all, _ := w.alarming(20e9); len(all) != 2 || all[0].Event != AlarmWell || !all[0].Over {
+		t.Errorf("%+v", all)
 	}
 }
 

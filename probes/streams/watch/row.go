@@ -29,6 +29,8 @@ type Row struct {
 	Asked         recording.Time
 	First         recording.Time // arrival of the first frame; 0: none yet
 
+	Picture string // how its pictures are: "ok" or a state's name; "" where that was not measured
+
 	Second  figures.Second // the last whole second's
 	Figure  bool           // there is one
 	FPS     []float32      // of the last minute, oldest first; negative: not measured

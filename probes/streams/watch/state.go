@@ -11,28 +11,45 @@ type State uint8
 
 // States.
 const (
-	Frozen     State = iota // connected, and no frame for the threshold
-	Down                    // it gave frames, its connection ended, and it is not back
-	Refused                 // the server is there and does not give it
-	NoAnswer                // it can't be read: no connection, another protocol
-	NoAudio                 // its audio stays away, and the picture comes
-	Late                    // frames come later and later
-	Slow                    // its clock moves slower than the wall's
-	Skipping                // frames are missing by their timestamps
-	Losing                  // packets are lost on the way to snag
-	Connecting              // it was asked for and has not answered yet
-	Waiting                 // it was let in and no frame has come yet
-	Over                    // a recording, which had ended before it was asked for: nobody watches it live
+	Frozen       State = iota // connected, and no frame for the threshold
+	Down                      // it gave frames, its connection ended, and it is not back
+	Refused                   // the server is there and does not give it
+	NoAnswer                  // it can't be read: no connection, another protocol
+	NoAudio                   // its audio stays away, and the picture comes
+	BlackPicture              // its key pictures are black
+	PlainPicture              // they are of one brightness
+	StillPicture              // they are alike
+	RateFell                  // far fewer frames come than before, in time
+	BitsFell                  // as many frames come, of far fewer bytes
+	Late                      // frames come later and later
+	Slow                      // its clock moves slower than the wall's
+	Skipping                  // frames are missing by their timestamps
+	Losing                    // packets are lost on the way to snag
+	Connecting                // it was asked for and has not answered yet
+	Waiting                   // it was let in and no frame has come yet
+	Over                      // a recording, which had ended before it was asked for: nobody watches it live
 	OK
 	States // how many there are
 )
 
-var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
+var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "black-picture", "plain-picture", "picture-frozen", "frame-rate-fell", "bit-rate-fell", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
 
 func (s State) String() string { return stateNames[min(s, OK)] }
 
 // Sick tells whether a person should look at it.
 func (s State) Sick() bool { return s < Connecting }
+
+// Comes tells whether frames come.
+func (s State) Comes() bool {
+	switch s {
+	case NoAudio, BlackPicture, PlainPicture, StillPicture, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
+		return true
+	}
+	return false
+}
+
+// lacks tells whether frames come and the stream is less than it was. Alarms have the same names.
+func (s State) lacks() bool { return s >= NoAudio && s <= BitsFell }
 
 // recent is how long something that happens at an instant (a skip, a loss) is
 // still a stream's state, ns: shorter, and nobody would see it.
@@ -76,6 +93,8 @@ type signs struct {
 	last     int64 // monotonic ns of the last one; 0: none
 	frozen   int64 // since when; 0: not
 	silent   int64 // since when no audio comes; 0: it does, or there never was any
+	shows    shows // what its picture is
+	fell     fall  // a rate that fell
 	late     int64
 	slow     int64
 	skipped  int64 // when it last did; 0: never
@@ -84,6 +103,19 @@ type signs struct {
 	live     bool   // a frame came since it was let in
 	notBegun bool   // the freeze is the wait for the first frame
 	reason   string // of the freeze, as its transport knows it
+}
+
+// shows is what was told of the picture and still is.
+type shows struct {
+	state State
+	since int64 // 0: nothing
+}
+
+// fall is a rate that fell and is not back.
+type fall struct {
+	kind         string // recording.EventStream…; "" for none
+	since        int64
+	before, rate float64 // frames or bits a second: before, and now
 }
 
 // stateOf says how a stream is at now, and since when. It decides nothing that
@@ -110,6 +142,12 @@ func stateOf(l link, s signs, now int64) (State, int64) {
 		return Waiting, l.since
 	case s.silent != 0:
 		return NoAudio, s.silent
+	case s.shows.since != 0:
+		return s.shows.state, s.shows.since
+	case s.fell.kind == recording.EventStreamRateFell:
+		return RateFell, s.fell.since
+	case s.fell.kind == recording.EventStreamBitsFell:
+		return BitsFell, s.fell.since
 	case s.late != 0:
 		return Late, s.late
 	case s.slow != 0:
@@ -141,6 +179,12 @@ func (s *signs) note(e figures.Event, now int64) {
 		}
 	case recording.EventStreamFreeze:
 		s.frozen, s.notBegun, s.reason = standing, e.Before, e.Why
+	case recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
+		s.shows = shows{pictureState(e.Kind), standing}
+	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
+		if s.fell = (fall{}); standing != 0 {
+			s.fell = fall{e.Kind, standing, e.Base, e.Value}
+		}
 	case recording.EventStreamLate:
 		s.late = standing
 	case recording.EventStreamSlow:

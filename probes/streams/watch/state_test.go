@@ -34,6 +34,8 @@ func TestStateOf(t *testing.T) {
 		"frozen":                     {here, signs{frames: true, live: true, frozen: 97e9, late: 1, slow: 1}, Frozen, 97e9},
 		"late":                       {here, signs{frames: true, live: true, late: 80e9, slow: 70e9}, Late, 80e9},
 		"without audio":              {here, signs{frames: true, live: true, silent: 90e9, late: 80e9}, NoAudio, 90e9},
+		"fewer frames":               {here, signs{frames: true, live: true, fell: fall{kind: recording.EventStreamRateFell, since: 90e9}, late: 80e9}, RateFell, 90e9},
+		"fewer bytes":                {here, signs{frames: true, live: true, fell: fall{kind: recording.EventStreamBitsFell, since: 90e9}, skipped: 99e9}, BitsFell, 90e9},
 		"frozen, without audio":      {here, signs{frames: true, live: true, silent: 90e9, frozen: 97e9}, Frozen, 97e9},
 		"slow":                       {here, signs{frames: true, live: true, slow: 70e9, skipped: 99e9}, Slow, 70e9},
 		"skipped just now":           {here, signs{frames: true, live: true, skipped: 95e9, lost: 99e9}, Skipping, 95e9},
@@ -76,6 +78,26 @@ func TestSignsOfAudio(t *testing.T) {
 		if s.silent != c.silent {
 			t.Errorf("%s: silent since %d, want %d", name, s.silent, c.silent)
 		}
+	}
+}
+
+// A rate that fell is a state until it is back, with what it was and is.
+func TestSignsOfFalls(t *testing.T) {
+	var s signs
+	e := figures.Event{Kind: recording.EventStreamRateFell, Phase: figures.Begun, Start: 5, Base: 25, Value: 12}
+	s.note(e, 11)
+	if want := (fall{e.Kind, 5, 25, 12}); s.fell != want {
+		t.Errorf("%+v, want %+v", s.fell, want)
+	}
+	e.Phase, e.Value = figures.Updated, 10
+	s.note(e, 12)
+	if s.fell.rate != 10 {
+		t.Errorf("%+v", s.fell)
+	}
+	e.Phase, e.End = figures.Ended, 13
+	s.note(e, 14)
+	if s.fell != (fall{}) || s.changed != 14 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -33,6 +33,7 @@ func (w *Watcher) tick(late time.Duration) {
 		told = w.look(s, now, late, told)
 	}
 	notes := append(w.matchLayers(now), w.kindred(now)...)
+	notes = append(notes, w.lookAtPictures(now)...)
 	wrong, others := w.alarming(now)
 	w.mu.Unlock()
 	for _, text := range notes {
@@ -67,6 +68,9 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 		w.write(s, second)
 	}
 	w.row = s.figures.Events(w.row[:0])
+	if s.eye != nil {
+		w.row = s.eye.events(w.row)
+	}
 	s.record(w.row)
 	w.noteHurts(s)
 	for i, e := range w.row {
@@ -150,19 +154,26 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 		Second: s.second, Figure: s.figure, FPS: s.fps.list(), Drift: s.drift.list(),
 		Recent: append([]Happened(nil), s.recent...), Freezes: s.begun, Judged: s.judged,
 	}
-	if state == NoAnswer && l.err == nil {
-		r.Why = "the server took the connection and gives no stream: nobody publishes it, as it seems"
-		if comesByItself(s.protocol) {
-			r.Why = "nothing comes to this address: is it sent, and does it get through to this host?"
-		}
-	}
-	if state == Frozen {
-		r.Why = s.signs.reason
-	}
-	if l.err != nil && l.phase != reading {
-		r.Why = Clean(l.err.Error(), 300)
+	r.Why = s.why(state, l)
+	if s.eye != nil {
+		r.Picture = s.eye.sees(now)
 	}
 	return r
+}
+
+// why is what is known of a state's reason; "" for nothing.
+func (s *one) why(state State, l link) string {
+	switch {
+	case l.err != nil && l.phase != reading:
+		return Clean(l.err.Error(), 300)
+	case state == NoAnswer && comesByItself(s.protocol):
+		return "nothing comes to this address: is it sent, and does it get through to this host?"
+	case state == NoAnswer:
+		return "the server took the connection and gives no stream: nobody publishes it, as it seems"
+	case state == Frozen:
+		return s.signs.reason
+	}
+	return ""
 }
 
 // beside tells whether connections are watched beside streams that are read: then

@@ -45,6 +45,8 @@ type Options struct {
 	Netns     string        // path of the namespace to connect in; "": snag's own
 	NetnsID   uint64        // its inode, for the recording's rows
 	Threshold time.Duration // of a freeze, for streams that ask for none; 0: by their frame rate
+	// Pictures says how key pictures are looked at; nil: they are not, and no payload is kept.
+	Pictures *Pictures
 	// Tell gets each event, on the watch's own goroutine; nil: nobody.
 	Tell func(Happened)
 	// Note gets what a person must know of the watch itself, a line each; nil: nobody.
@@ -72,6 +74,7 @@ type Watcher struct {
 	o     Options
 	gate  *rate.Limiter
 	pulse pulse
+	slots chan struct{} // of who decodes pictures
 
 	mu      sync.Mutex
 	ctx     context.Context // nil before Run
@@ -122,8 +125,8 @@ func New(o Options) *Watcher {
 		crowd = kin.New()
 	}
 	return &Watcher{
-		crowd: crowd,
-		o:     o, gate: rate.NewLimiter(rate.Limit(o.PerSecond), max(1, o.PerSecond/10)),
+		crowd: crowd, slots: make(chan struct{}, mostDecoding),
+		o: o, gate: rate.NewLimiter(rate.Limit(o.PerSecond), max(1, o.PerSecond/10)),
 		streams: map[string]*one{}, names: map[string]bool{}, layered: map[string]*layered{},
 	}
 }

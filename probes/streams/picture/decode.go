@@ -1,0 +1,79 @@
+package picture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"snag/internal/tail"
+)
+
+// Bounds of a decoder.
+const (
+	decodeTime   = 5 * time.Second // after which it is killed
+	decodeMemory = 2 << 30         // of addresses: a picture of 8192×4320 needs a few hundred MiB
+	maxSaid      = 2 << 10         // bytes of what it printed that are kept: the last
+	lowest       = 19              // nice
+)
+
+// ErrNoFFmpeg is that there is no decoder.
+var ErrNoFFmpeg = errors.New("ffmpeg is not installed, and snag decodes no picture itself: install it (Debian package ffmpeg), or leave --picture out")
+
+// Check tells before anything is read whether ffmpeg is there.
+func Check() error {
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		return ErrNoFFmpeg
+	}
+	return nil
+}
+
+// Decode has ffmpeg decode a key picture, a byte stream of codec (h264, hevc). It reads and writes
+// pipes only, and has the lowest priority.
+func Decode(ctx context.Context, codec string, b []byte) (Grey, error) {
+	ctx, cancel := context.WithTimeout(ctx, decodeTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "pipe", "-threads", "1", "-f", codec, "-i", "pipe:0",
+		"-frames:v", "1", "-filter_threads", "1", "-vf", fmt.Sprintf("scale=%d:%d:flags=area,format=gray", Width, Height), "-f", "rawvideo", "pipe:1")
+	said := &tail.Buffer{Most: maxSaid}
+	out := &bounded{most: fullPoints + 1}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(b), out, said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is snag's
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start ffmpeg: %w", err)
+	}
+	// It waits for its input until then. Where a limit can't be set, it is one less.
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, lowest)
+	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: decodeMemory, Max: decodeMemory}, nil)
+	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{}, nil)
+	err := cmd.Wait()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("ffmpeg had not decoded it after %s and was killed", decodeTime)
+	case err == nil && len(out.b) == fullPoints:
+		return out.b, nil
+	}
+	words := strings.Join(strings.Fields(said.String()), " ")
+	if words == "" {
+		words = "it printed nothing"
+	}
+	return nil, fmt.Errorf("ffmpeg decoded no picture: %s", words)
+}
+
+// bounded keeps the first bytes.
+type bounded struct {
+	b    []byte
+	most int
+}
+
+func (w *bounded) Write(b []byte) (int, error) {
+	w.b = append(w.b, b[:min(len(b), w.most-len(w.b))]...)
+	return len(b), nil
+}

@@ -1,0 +1,77 @@
+package picture
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// coded is one key picture of a source, as ffmpeg codes it.
+func coded(t *testing.T, source, format, encoder string) []byte {
+	t.Helper()
+	b, err := exec.Command("ffmpeg", "-nostdin", "-loglevel", "quiet", "-f", "lavfi", "-i", source, "-frames:v", "1", "-pix_fmt", "yuv420p", "-c:v", encoder, "-f", format, "-").Output()
+	if err != nil || len(b) == 0 {
+		t.Fatalf("%s: %v, %d bytes", encoder, err, len(b))
+	}
+	return b
+}
+
+func TestDecode(t *testing.T) {
+	for format, encoder := range map[string]string{"h264": "libx264", "hevc": "libx265"} {
+		film := coded(t, "testsrc2=size=640x360", format, encoder)
+		g, err := Decode(context.Background(), format, film)
+		if err != nil || len(g) != fullPoints || g.Black() || g.Plain() {
+			t.Errorf("%s: %v, %d points", format, err, len(g))
+		}
+		again, err := Decode(context.Background(), format, coded(t, "testsrc2=size=640x360,noise=alls=2:allf=t", format, encoder))
+		if err != nil || !Alike(g, again) {
+			t.Errorf("%s: the same with noise: %v", format, err)
+		}
+		if g, err := Decode(context.Background(), format, coded(t, "color=black:size=640x360", format, encoder)); err != nil || !g.Black() {
+			t.Errorf("%s: black: %v", format, err)
+		}
+		if g, err := Decode(context.Background(), format, coded(t, "color=blue:size=640x360", format, encoder)); err != nil || !g.Plain() {
+			t.Errorf("%s: blue: %v", format, err)
+		}
+		for name, b := range map[string][]byte{"nothing": nil, "no picture": []byte(strings.Repeat("what is this? ", 500)), "its beginning only": film[:60]} {
+			if g, err := Decode(context.Background(), format, b); err == nil || !strings.Contains(err.Error(), "ffmpeg decoded no picture: ") || strings.Contains(err.Error(), "\n") || len(err.Error()) > maxSaid+100 {
+				t.Errorf("%s: %s: %d points, %v", format, name, len(g), err)
+			}
+		}
+	}
+}
+
+// A decoder that hangs is killed, and one that is not there is said with its cure.
+func TestDecodeOfADecoderThatHangs(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	begun := time.Now()
+	if _, err := Decode(context.Background(), "h264", []byte("x")); err == nil || !strings.Contains(err.Error(), "was killed") || time.Since(begun) > 2*decodeTime {
+		t.Errorf("after %s: %v", time.Since(begun), err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if err := Check(); err == nil || !strings.Contains(err.Error(), "install it") {
+		t.Errorf("without it: %v", err)
+	}
+}
+
+// It has the lowest priority and may write no file.
+func TestDecodeIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	script := "#!/bin/sh\nread x\nnice >&2\nulimit -f >&2\nulimit -v >&2\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	_, err := Decode(context.Background(), "h264", []byte("x\n"))
+	if err == nil || !strings.HasSuffix(err.Error(), ": 19 0 2097152") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,159 @@
+package watch
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"snag/probes/streams/figures"
+	"snag/probes/streams/picture"
+	"snag/probes/streams/stream"
+)
+
+// Pictures is how key pictures of the streams are looked at (--picture).
+type Pictures struct {
+	Every time.Duration // of a stream, at the most
+	// Decode makes a picture of a key picture's bytes.
+	Decode func(ctx context.Context, codec string, b []byte) (picture.Grey, error)
+}
+
+// Bounds of it.
+const (
+	mostDecoding = 2                // decoders at a time
+	mostWanted   = 64               // key pictures that are waited for, kept or decoded at a time, of all streams
+	longestGOP   = 30 * time.Second // a key picture is waited for so long; then others have their turn
+)
+
+// eye looks at one stream's pictures. It is a stream.Keys: its reader hands it a key picture at a
+// time, which is forgotten once it is decoded.
+type eye struct {
+	p     *Pictures
+	slots chan struct{} // of the decoders
+	wants atomic.Bool
+
+	// Only the tick, under the watcher's lock.
+	due   int64  // when the next is wanted, monotonic ns
+	since int64  // since when one is
+	noted bool   // that something was not measured
+	ids   uint64 // of events
+
+	mu      sync.Mutex
+	busy    bool // one is being decoded
+	judge   picture.Judge
+	changes []picture.Change
+	failed  string // why the last could not be decoded
+	taken   int    // that came
+}
+
+var _ stream.Keys = (*eye)(nil)
+
+// Wanted implements stream.Keys.
+func (e *eye) Wanted() bool { return e.wants.Load() }
+
+// Key implements stream.Keys.
+func (e *eye) Key(codec string, b []byte, at int64) {
+	if !e.wants.Swap(false) {
+		return
+	}
+	e.mu.Lock()
+	e.busy, e.taken = true, e.taken+1
+	e.mu.Unlock()
+	go e.decode(codec, b, at)
+}
+
+func (e *eye) decode(codec string, b []byte, at int64) {
+	e.slots <- struct{}{}
+	g, err := e.p.Decode(context.Background(), codec, b)
+	<-e.slots
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.busy = false; err != nil {
+		e.failed = Clean(err.Error(), 300)
+		return
+	}
+	e.changes = append(e.changes, e.judge.Next(at, g)...)
+}
+
+// open tells whether a picture is wanted or being decoded.
+func (e *eye) open() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.busy || e.wants.Load()
+}
+
+// turn asks for the next picture of a stream that is being read, where it is time and there is room,
+// and tells whether it did; note is what a person must know, "" for nothing.
+func (e *eye) turn(now int64, room bool) (asked bool, note string) {
+	e.mu.Lock()
+	busy, failed, taken := e.busy, e.failed, e.taken
+	e.failed = ""
+	e.mu.Unlock()
+	switch {
+	case failed != "":
+		note = failed
+	case e.wants.Load() && now-e.since > int64(longestGOP) && e.wants.Swap(false) && taken == 0:
+		note = "no key picture came in " + short(longestGOP) + " that can be decoded (there are H.264 and HEVC over RTMP, MPEG-TS and HLS of MPEG-TS)"
+	}
+	if e.noted && note != "" {
+		note = ""
+	}
+	e.noted = e.noted || note != ""
+	if busy || e.wants.Load() || now < e.due || !room {
+		return false, note
+	}
+	e.since, e.due = now, now+int64(e.p.Every)
+	e.wants.Store(true)
+	return true, note
+}
+
+// leave ends what stands: the stream is not being read.
+func (e *eye) leave(now int64) {
+	e.wants.Store(false)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changes = append(e.changes, e.judge.Forget(now)...)
+}
+
+// events appends what began and ended.
+func (e *eye) events(to []figures.Event) []figures.Event {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.changes {
+		v := figures.Event{Phase: figures.Begun, Kind: c.Kind, Start: c.Start, End: c.End, Of: stream.Video, Value: float64(c.N), Unit: "pictures"}
+		if c.Ended {
+			v.Phase = figures.Ended
+		} else {
+			e.ids++
+		}
+		v.ID = eyeIDs + e.ids // one stands at a time
+		to = append(to, v)
+	}
+	e.changes = e.changes[:0]
+	return to
+}
+
+// eyeIDs are beyond those of a Meter's events.
+const eyeIDs = 1 << 63
+
+// sees is how the picture is: "ok", a state's name, "" where it was not measured of late.
+func (e *eye) sees(now int64) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n, last := e.judge.Seen()
+	if n == 0 || now-last > int64(3*e.p.Every+longestGOP) {
+		return ""
+	}
+	if s := pictureState(e.judge.Stands()); s != OK {
+		return s.String()
+	}
+	return OK.String()
+}
+
+// seen is how many pictures were judged.
+func (e *eye) seen() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n, _ := e.judge.Seen()
+	return n
+}
