@@ -40,6 +40,7 @@ func New(v *verdict.Verdict, l Limits) Data {
 func (b *builder) draw(d *Data) {
 	b.marks = b.findMarks()
 	d.Scene = b.scene()
+	d.Streams = b.streams()
 	d.Events = b.events()
 	d.Charts = b.charts()
 	d.Flames = b.flames()

@@ -25,8 +25,12 @@ export class Axis {
     return this.range[0] <= 0 && this.range[1] >= this.seconds;
   }
 
-  on(what: 'range' | 'cursor' | 'layout', f: () => void): void {
+  /** on calls f from now on, until what it returns is called. */
+  on(what: 'range' | 'cursor' | 'layout', f: () => void): () => void {
     this.listeners[what].push(f);
+    return () => {
+      this.listeners[what] = this.listeners[what].filter((x) => x !== f);
+    };
   }
 
   /** layout tells whoever draws by hand that there is another width now. */
@@ -84,8 +88,8 @@ export class Axis {
   /** ticks are round times of day in the range, about n of them. */
   ticks(n: number): number[] {
     const [from, to] = this.range;
-    const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
-    const step = steps.find((s) => (to - from) / s <= n) ?? 1200;
+    const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200];
+    const step = steps.find((s) => (to - from) / s <= n) ?? 86400;
     const offset = (this.began / 1000) % step; // round on the wall clock, not in the window
     const out: number[] = [];
     for (let t = Math.ceil((from + offset) / step) * step - offset; t <= to + 1e-9; t += step) {

@@ -1,0 +1,59 @@
+package streams
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"snag/recording"
+)
+
+// detail is the course of a stream at so many times, with so many marks, at the most.
+func (s *stream) detail(start recording.Time, most, marks int) Detail {
+	b := thinned(s.c, most)
+	d := Detail{ID: s.id(), Step: math.Round(b.step*10) / 10, T: []float64{}, Figures: b.figures(), Marks: []Mark{}}
+	for _, t := range b.t {
+		d.T = append(d.T, seconds(t, start))
+	}
+	if s.seen.row.Threshold > 0 {
+		d.Threshold = measured(s.seen.row.Threshold)
+	}
+	kept := s.marks
+	if d.MoreMarks = max(0, len(kept)-marks); d.MoreMarks > 0 {
+		kept = worst(kept, marks)
+	}
+	for _, m := range kept {
+		mark := Mark{T: seconds(m.at, start), Open: m.open, Kind: m.kind, Text: m.text}
+		if m.end != 0 {
+			end := seconds(m.end, start)
+			mark.End = &end
+		}
+		d.Marks = append(d.Marks, mark)
+	}
+	return d
+}
+
+// worst keeps n marks: those that hurt, the longest first.
+func worst(all []timed, n int) []timed {
+	weight := func(m timed) time.Duration {
+		w := m.end.Sub(m.at)
+		if m.open {
+			w = math.MaxInt64 / 4
+		}
+		if trouble[m.kind] || m.kind == "verdict" {
+			w += time.Hour
+		}
+		return w
+	}
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b timed) int { return cmp.Compare(weight(b), weight(a)) })
+	out = out[:n]
+	slices.SortStableFunc(out, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// seconds since the start, to 10 ms.
+func seconds(t, start recording.Time) float64 {
+	return math.Round(t.Sub(start).Seconds()*100) / 100
+}
