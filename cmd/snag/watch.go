@@ -24,6 +24,7 @@ type watchFlags struct {
 	out       string
 	frames    string
 	listen    string
+	page      string
 	onFreeze  string
 	onTimeout time.Duration
 	webhook   string
@@ -59,7 +60,7 @@ each event and a summary every 10 s; with --json an object a line (docs/watch.md
 Exit codes: 0 ended by --for, q or Ctrl-C and every stream was well, 10 a stream
 froze, went down, lost its audio or could not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
-  snag watch --list cams.txt --listen :9847
+  snag watch --list cams.txt --listen :9847 --page :8099
   snag watch 'rtmp://origin/live/cam1 name=door threshold=3s' rtmp://origin/live/cam2
   snag watch --discover nginx:http://origin:8080/stat --for 10m --out incident
   sudo snag watch --list cams.txt --host --webhook https://ops.example/hook
@@ -79,6 +80,7 @@ froze, went down, lost its audio or could not be read, 1 failed, 2 usage.`,
 	flags.StringVar(&f.out, "out", "", "keep a recording in this folder")
 	flags.StringVar(&f.frames, "frames", "", "write a line of JSON for each frame to this file")
 	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics at this address, as :9847")
+	flags.StringVar(&f.page, "page", "", "serve a page of all streams with what happened to them, at this address: :8099 for this host alone, else ADDRESS:8099 (docs/page.md)")
 	flags.StringVar(&f.onFreeze, "on-freeze", "", "run this command, without a shell, when a stream freezes or is down; limits: docs/watch.md")
 	flags.DurationVar(&f.onTimeout, "on-freeze-timeout", 30*time.Second, "kill that command after so long")
 	flags.StringVar(&f.webhook, "webhook", "", "post JSON to this URL when a stream freezes or is down, and when it is well again")
@@ -126,6 +128,8 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		return cli.Usage("--read-every %s: from 0s to 1s", f.every)
 	case f.onTimeout < time.Second || f.onTimeout > time.Hour:
 		return cli.Usage("--on-freeze-timeout %s: from 1s to 1h", f.onTimeout)
+	case changed("page") && f.page == "":
+		return cli.Usage("--page: the address is empty: write :8099")
 	case f.host && f.read != "":
 		return cli.Usage("--host: the file's time is over; snag find records this host now")
 	case f.webhook == "" && (changed("webhook-secret") || changed("webhook-form")):

@@ -21,6 +21,8 @@ import (
 var (
 	//go:embed bundle/page.js
 	script []byte
+	//go:embed bundle/live.js
+	liveScript []byte
 	//go:embed bundle/page.css
 	style []byte
 )
@@ -85,6 +87,40 @@ func hash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
+
+// Live is the page of a running watch: it holds no data, and asks the server that it comes
+// from, and nobody else, for them. title is what it is called.
+func Live(title string) []byte {
+	var out bytes.Buffer
+	policy := html.EscapeString(LivePolicy())
+	fmt.Fprintf(&out, liveShell, policy, html.EscapeString(shown.Text(title)), style, liveScript)
+	return out.Bytes()
+}
+
+// LivePolicy is the policy (CSP) of that page. A server sends it as a header too, by which
+// no other page may frame it.
+func LivePolicy() string {
+	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; connect-src 'self'; base-uri 'none'; form-action 'none'", hash(liveScript), hash(style))
+}
+
+// liveShell is that page around its parts: policy, title, style, script.
+const liveShell = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>%s</title>
+<style>%s</style>
+</head>
+<body>
+<div id="page"></div>
+<noscript><pre>This page needs its script. snag watch --plain tells the same in lines, snag watch --listen as metrics.</pre></noscript>
+<script>%s</script>
+</body>
+</html>
+`
 
 // shell is the page around its parts: script hash, style hash, title, style, the
 // text report for whoever runs no script, data, script.

@@ -570,9 +570,9 @@ export interface StreamRow {
 export interface StreamDetail {
   id: string;
   /**
-   * seconds that a value stands for; 1: each second as it was measured
+   * where a value stands for more than a second
    */
-  step: number;
+  note: string;
   /**
    * a value holds for the time up to it
    */

@@ -47,7 +47,7 @@ test('a curve tells zero from what was not measured', () => {
 });
 
 const detail: StreamDetail = {
-  id: 'a', step: 1, t: [1, 2, 3], threshold: 1, marks: [], more_marks: 0,
+  id: 'a', note: '', t: [1, 2, 3], threshold: 1, marks: [], more_marks: 0,
   figures: [{ name: 'video', low: [10, null, 30], high: [20, null, 40] }, { name: 'audio', low: [1, 1, 1] }],
 };
 const bits = quantities.filter((q) => q.unit === 'kb/s')[0];

@@ -44,6 +44,8 @@ type Options struct {
 	Netns     string        // path of the namespace to connect in; "": snag's own
 	NetnsID   uint64        // its inode, for the recording's rows
 	Threshold time.Duration // of a freeze, for streams that ask for none; 0: by their frame rate
+	// Remember keeps each stream's figures and events of the last day (Remembered).
+	Remember bool
 	// Tell gets each event, on the watch's own goroutine; nil: nobody.
 	Tell func(Happened)
 	// Note gets what a person must know of the watch itself, a line each; nil: nobody.

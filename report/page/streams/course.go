@@ -44,20 +44,19 @@ func courseOf(s *seen) course {
 	bits := [2][]float64{c.steps(at("snag_stream_bytes_total video")), c.steps(at("snag_stream_bytes_total audio"))}
 	c.v[late], c.v[skew], c.v[gop], c.v[gap] = at("snag_stream_drift_seconds"), at("snag_stream_skew_seconds"), at("snag_stream_gop_seconds"), at("snag_stream_gap_seconds")
 	opens := c.openings(s.events, moved)
-	over := moved // seconds that the rates are over: of media, or by the clock
-	if s.row.Protocol != "hls" {
-		over = c.lengths()
+	rate := func(grown []float64) []float64 { return c.rates(grown, opens) }
+	if s.row.Protocol == "hls" {
+		frozen := c.within(frozenSpans(s.events))
+		rate = func(grown []float64) []float64 { return c.segmentRates(grown, moved, frozen) }
 	}
-	spans := frozenSpans(s.events)
-	fill := func(of int, grown []float64, times float64) {
-		for i := range c.t {
-			c.v[of][i] = times * c.rate(i, grown, over, opens, spans, s.row.Protocol == "hls")
-		}
-	}
-	fill(fps, frames, 1)
+	c.v[fps] = rate(frames)
 	for k, of := range []int{video, audio} {
-		if anyCame(bits[k]) { // none seen is not the same as none there
-			fill(of, bits[k], kilobits)
+		if !anyCame(bits[k]) {
+			continue // none seen is not the same as none there
+		}
+		c.v[of] = rate(bits[k])
+		for i := range c.v[of] {
+			c.v[of][i] *= kilobits
 		}
 	}
 	c.v[lost] = sum(c.steps(at("snag_stream_packets_lost_total")), c.steps(at("snag_stream_continuity_errors_total")))
@@ -68,13 +67,12 @@ func courseOf(s *seen) course {
 
 // blank takes away what stands while nobody read the stream: it is no zero.
 func (c *course) blank(events []recording.Event) {
-	for _, a := range awaySpans(events) {
-		for i, t := range c.t {
-			if t > a.Start && (a.End == 0 || t <= a.End) {
-				for q := range c.v {
-					c.v[q][i] = nan
-				}
-			}
+	for i, away := range c.within(awaySpans(events)) {
+		if !away {
+			continue
+		}
+		for q := range c.v {
+			c.v[q][i] = nan
 		}
 	}
 }

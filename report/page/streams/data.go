@@ -45,9 +45,10 @@ type Row struct {
 
 // Detail is one stream's course. Each value holds for the time since the one before.
 type Detail struct {
-	ID   string    `json:"id"`
-	Step float64   `json:"step"` // seconds that one value stands for at the least; 1: each second as it was measured
-	T    []float64 `json:"t"`
+	ID string    `json:"id"`
+	T  []float64 `json:"t"`
+	// Note says where a value stands for more than a second; "" where none does.
+	Note string `json:"note"`
 	// Figures are those that were measured at all.
 	Figures   []Figure `json:"figures"`
 	Threshold *float64 `json:"threshold"` // seconds without a frame that are a freeze

@@ -6,22 +6,33 @@ import (
 	"slices"
 	"time"
 
+	"snag/internal/units"
 	"snag/recording"
 )
 
 // detail is the course of a stream at so many times, with so many marks, at the most.
 func (s *stream) detail(start recording.Time, most, marks int) Detail {
 	b := thinned(s.c, most)
-	d := Detail{ID: s.id(), Step: math.Round(b.step*10) / 10, T: []float64{}, Figures: b.figures(), Marks: []Mark{}}
+	d := Detail{ID: s.id(), T: []float64{}, Figures: b.figures(), Marks: []Mark{}}
+	if b.step > 1 {
+		d.Note = "Each point is the least and the most of " + units.Short(b.step) + "."
+	}
 	for _, t := range b.t {
 		d.T = append(d.T, seconds(t, start))
 	}
 	if s.seen.row.Threshold > 0 {
 		d.Threshold = measured(s.seen.row.Threshold)
 	}
-	kept := s.marks
-	if d.MoreMarks = max(0, len(kept)-marks); d.MoreMarks > 0 {
-		kept = worst(kept, marks)
+	d.Marks, d.MoreMarks = s.shown(start, marks)
+	return d
+}
+
+// shown are a stream's marks on the page's axis, at most so many, and how many more there are.
+func (s *stream) shown(start recording.Time, most int) ([]Mark, int) {
+	kept, out := s.marks, []Mark{}
+	more := max(0, len(kept)-most)
+	if more > 0 {
+		kept = worst(kept, most)
 	}
 	for _, m := range kept {
 		mark := Mark{T: seconds(m.at, start), Open: m.open, Kind: m.kind, Text: m.text}
@@ -29,9 +40,9 @@ func (s *stream) detail(start recording.Time, most, marks int) Detail {
 			end := seconds(m.end, start)
 			mark.End = &end
 		}
-		d.Marks = append(d.Marks, mark)
+		out = append(out, mark)
 	}
-	return d
+	return out, more
 }
 
 // worst keeps n marks: those that hurt, the longest first.

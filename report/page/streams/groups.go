@@ -1,6 +1,7 @@
 package streams
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -12,8 +13,11 @@ import (
 // the way's own delay, and what servers' buffers hide.
 const slack = 2500 * time.Millisecond
 
-// mostHurts of one stream are told.
-const mostHurts = 40
+// mostHurts of one stream are told, of mostTroubles at each of its places, the last.
+const (
+	mostHurts    = 40
+	mostTroubles = 400
+)
 
 // groupsOf are the streams that several places saw, each with its troubles traced back to
 // the first place that shows them.
@@ -39,9 +43,11 @@ func groupsOf(all []*stream, hops []recording.StreamHop, since func(recording.Ti
 		for _, s := range places {
 			g.IDs, g.Places = append(g.IDs, s.id()), append(g.Places, s.layer)
 		}
-		hurts := hurtsOf(places, since)
-		g.More = max(0, len(hurts)-mostHurts)
-		g.Hurts = append(g.Hurts, hurts[g.More:]...)
+		traces := tracesOf(places)
+		g.More = max(0, len(traces)-mostHurts)
+		for _, t := range traces[g.More:] {
+			g.Hurts = append(g.Hurts, t.hurt(places, since))
+		}
 		out = append(out, g)
 	}
 	return out
@@ -70,26 +76,25 @@ func inWay(places []*stream, name string, hops []recording.StreamHop) []*stream 
 	return out
 }
 
-// hurtsOf are the troubles of a stream at its places, by time, each at the first place of
+// trace is one trouble, at the first place that shows it and at those after it.
+type trace struct {
+	first int
+	mark  timed
+	also  []string // by place
+}
+
+// tracesOf are the troubles of a stream at its places, by time, each at the first place of
 // the way that shows it.
-func hurtsOf(places []*stream, since func(recording.Time) float64) []Hurt {
-	type trace struct {
-		first int
-		mark  timed
-		also  []string // by place
-	}
-	var traces []*trace
+func tracesOf(places []*stream) []*trace {
+	var out []*trace
 	for at, s := range places {
-		for _, m := range s.marks {
-			if !trouble[m.kind] || m.kind == "refused" {
-				continue
-			}
-			i := slices.IndexFunc(traces, func(t *trace) bool { return t.first < at && follows(t.mark, m) })
+		for _, m := range hurting(s.marks) {
+			i := slices.IndexFunc(out, func(t *trace) bool { return t.first < at && follows(t.mark, m) })
 			if i < 0 {
-				traces = append(traces, &trace{first: at, mark: m, also: make([]string, len(places))})
+				out = append(out, &trace{first: at, mark: m, also: make([]string, len(places))})
 				continue
 			}
-			if t := traces[i]; t.also[at] == "" {
+			if t := out[i]; t.also[at] == "" {
 				t.also[at] = m.text
 				if later := m.at.Sub(t.mark.at).Round(10 * time.Millisecond); later > 0 {
 					t.also[at] = units.Seconds(later) + " later: " + m.text
@@ -97,17 +102,26 @@ func hurtsOf(places []*stream, since func(recording.Time) float64) []Hurt {
 			}
 		}
 	}
-	slices.SortStableFunc(traces, func(a, b *trace) int { return int(max(min(a.mark.at-b.mark.at, 1), -1)) })
-	out := []Hurt{}
-	for _, t := range traces {
-		h := Hurt{T: since(t.mark.at), Kind: t.mark.kind, First: t.first, Text: t.mark.text, Also: t.also[t.first+1:], Sure: t.first == 0}
-		if t.first > 0 {
-			before := places[t.first-1]
-			h.Sure = before.c.has(t.mark.at)
-		}
-		out = append(out, h)
-	}
+	slices.SortStableFunc(out, func(a, b *trace) int { return cmp.Compare(a.mark.at, b.mark.at) })
 	return out
+}
+
+// hurting are the marks of a place that hurt a viewer, the last of many. That it was
+// refused is about snag, which reads there.
+func hurting(marks []timed) []timed {
+	var out []timed
+	for _, m := range slices.Backward(marks) {
+		if trouble[m.kind] && m.kind != "refused" && len(out) < mostTroubles {
+			out = append(out, m)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func (t *trace) hurt(places []*stream, since func(recording.Time) float64) Hurt {
+	sure := t.first == 0 || places[t.first-1].watched(t.mark.at)
+	return Hurt{T: since(t.mark.at), Kind: t.mark.kind, First: t.first, Text: t.mark.text, Also: t.also[t.first+1:], Sure: sure}
 }
 
 // follows tells whether m, further down, is what f became: a freeze there may be lateness
@@ -129,13 +143,13 @@ func follows(f, m timed) bool {
 
 // has tells whether the course has a second that holds t: the place was watched then.
 func (c *course) has(t recording.Time) bool {
-	for i, at := range c.t {
-		if at >= t && at.Sub(t) < hole {
-			for q := range c.v {
-				if v := c.v[q][i]; v == v {
-					return true
-				}
-			}
+	i, _ := slices.BinarySearch(c.t, t)
+	if i == len(c.t) || c.t[i].Sub(t) >= hole {
+		return false
+	}
+	for q := range c.v {
+		if v := c.v[q][i]; v == v {
+			return true
 		}
 	}
 	return false

@@ -14,7 +14,10 @@ type stream struct {
 	*seen
 	c     course
 	marks []timed
+	hurts int // marks that hurt a viewer
 	row   Row
+	// watched tells whether it was being watched at a time.
+	watched func(recording.Time) bool
 }
 
 // Verdict is what the verdict says of one stream at a time.
@@ -30,9 +33,13 @@ type Verdict struct {
 func Of(r *recording.Recording, start recording.Time, verdicts []Verdict, l Limits) (*Data, []string) {
 	window := r.Window()
 	var all []*stream
+	by := map[string][]Verdict{}
+	for _, v := range verdicts {
+		by[v.Stream] = append(by[v.Stream], v)
+	}
 	for _, s := range gather(r) {
 		slices.SortStableFunc(s.events, inOrder)
-		all = append(all, read(s, start, window, verdicts))
+		all = append(all, read(s, start, window, by[s.called()]))
 	}
 	if len(all) == 0 {
 		return nil, nil
@@ -81,18 +88,13 @@ func share(i, n int, l Limits) int {
 // first puts the sick first, the worst state first, then those that were frozen longest,
 // then by name.
 func first(a, b *stream) int {
-	of := func(s *stream) (rank int, frozen float64, troubles int) {
+	of := func(s *stream) (rank int, frozen float64) {
 		if s.row.Frozen != nil {
 			frozen = *s.row.Frozen
 		}
-		for _, m := range s.marks {
-			if trouble[m.kind] {
-				troubles++
-			}
-		}
-		return min(s.row.Rank, int(Asking)), frozen, troubles
+		return min(s.row.Rank, int(Asking)), frozen
 	}
-	ra, fa, ta := of(a)
-	rb, fb, tb := of(b)
-	return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(fb, fa), cmp.Compare(tb, ta), natural(a.name, b.name), natural(a.layer, b.layer), cmp.Compare(a.side, b.side))
+	ra, fa := of(a)
+	rb, fb := of(b)
+	return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(fb, fa), cmp.Compare(b.hurts, a.hurts), natural(a.name, b.name), natural(a.layer, b.layer), cmp.Compare(a.side, b.side))
 }

@@ -12,6 +12,7 @@ import (
 // read makes a stream of what was seen of it.
 func read(s *seen, start recording.Time, window recording.Interval, verdicts []Verdict) *stream {
 	out := &stream{seen: s, c: courseOf(s), marks: marksOf(s.events)}
+	out.watched = out.c.has
 	state, since, why := stateAt(s, out.c, window.End)
 	k := s.key
 	out.row = Row{
@@ -35,10 +36,8 @@ func read(s *seen, start recording.Time, window recording.Interval, verdicts []V
 		at := seconds(m.at, start)
 		out.row.From, out.row.Trouble = &at, m.text
 	}
+	out.hurts = len(hurting(out.marks))
 	for _, v := range verdicts {
-		if !isCalled(s, v.Stream) {
-			continue
-		}
 		for _, a := range active(v) {
 			out.marks = append(out.marks, timed{at: a.Start, end: a.End, open: a.End == 0, kind: "verdict", text: v.Text})
 		}
@@ -47,17 +46,17 @@ func read(s *seen, start recording.Time, window recording.Interval, verdicts []V
 	return out
 }
 
-// isCalled tells whether the scene calls a stream so.
-func isCalled(s *seen, name string) bool {
+// called is what the scene calls the stream.
+func (s *seen) called() string {
 	switch {
 	case s.layer != "":
-		return name == s.name+" at "+s.layer
+		return s.name + " at " + s.layer
 	case s.side == recording.StreamSidePublisher:
-		return name == s.name+" as published"
+		return s.name + " as published"
 	case s.side == recording.StreamSideConsumer:
-		return name == s.name+" to "+s.row.Remote
+		return s.name + " to " + s.row.Remote
 	}
-	return name == s.name
+	return s.name
 }
 
 func active(v Verdict) []recording.Interval {

@@ -41,14 +41,6 @@ func (c *course) length(i int) float64 {
 	return d.Seconds()
 }
 
-func (c *course) lengths() []float64 {
-	out := empty(len(c.t))
-	for i := range out {
-		out[i] = c.length(i)
-	}
-	return out
-}
-
 // steps is by how much a counter grew in each second; one that is less than before has
 // begun again.
 func (c *course) steps(v []float64) []float64 {

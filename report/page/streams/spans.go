@@ -1,6 +1,10 @@
 package streams
 
-import "snag/recording"
+import (
+	"math"
+
+	"snag/recording"
+)
 
 // frozenSpans are a stream's freezes.
 func frozenSpans(events []recording.Event) []recording.Interval {
@@ -28,6 +32,21 @@ func awaySpans(events []recording.Event) []recording.Interval {
 				out[len(out)-1].End, open = e.T, false
 			}
 		}
+	}
+	return out
+}
+
+// within tells which of a course's seconds lie in spans, which are by when they begin; one
+// without an end goes on.
+func (c *course) within(spans []recording.Interval) []bool {
+	out := make([]bool, len(c.t))
+	next, open, end := 0, false, recording.Time(math.MinInt64)
+	for i, t := range c.t {
+		for ; next < len(spans) && spans[next].Start < t; next++ {
+			open = open || spans[next].End == 0
+			end = max(end, spans[next].End)
+		}
+		out[i] = open || t <= end
 	}
 	return out
 }

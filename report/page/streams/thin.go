@@ -10,7 +10,7 @@ import (
 type band struct {
 	t         []recording.Time
 	low, high [quantities][]float64
-	step      float64
+	step      float64 // seconds that a value stands for; 1: each as it was measured
 }
 
 // thinned groups a course into steps of equal length, of which the least and the most are

@@ -8,11 +8,18 @@ export class Axis {
   private pointed: number | null = null;
   private readonly listeners: Record<'range' | 'cursor' | 'layout', (() => void)[]> = { range: [], cursor: [], layout: [] };
 
+  private first = 0; // what is before it is forgotten
+
   constructor(
-    readonly seconds: number,
+    private length: number,
     private readonly began: number, // ms since the epoch
   ) {
-    this.range = [0, seconds];
+    this.range = [0, length];
+  }
+
+  /** seconds is where the window ends. */
+  get seconds(): number {
+    return this.length;
   }
 
   get shown(): Range {
@@ -22,7 +29,7 @@ export class Axis {
     return this.pointed;
   }
   get whole(): boolean {
-    return this.range[0] <= 0 && this.range[1] >= this.seconds;
+    return this.range[0] <= this.first && this.range[1] >= this.seconds;
   }
 
   /** on calls f from now on, until what it returns is called. */
@@ -40,16 +47,29 @@ export class Axis {
 
   /** show moves to that part, within the window and no shorter than 50 ms. */
   show(from: number, to: number): void {
-    const least = Math.min(0.05, this.seconds);
-    const span = Math.min(Math.max(to - from, least), this.seconds);
-    const start = Math.min(Math.max(from, 0), this.seconds - span);
+    const all = this.seconds - this.first;
+    const span = Math.min(Math.max(to - from, Math.min(0.05, all)), all);
+    const start = Math.min(Math.max(from, this.first), this.seconds - span);
     if (start === this.range[0] && start + span === this.range[1]) return;
     this.range = [start, start + span];
     for (const f of this.listeners.range) f();
   }
 
   all(): void {
-    this.show(0, this.seconds);
+    this.show(this.first, this.seconds);
+  }
+
+  /** grow moves the window's end, and what is forgotten. Who looks at the end, or at all of
+   * it, goes on doing so; any other part that is shown stays. */
+  grow(seconds: number, first: number): void {
+    const [from, to] = this.range;
+    const whole = this.whole;
+    const end = to >= this.length;
+    this.length = seconds;
+    this.first = first;
+    if (whole) this.all();
+    else if (end) this.show(seconds - (to - from), seconds);
+    else this.show(from, to);
   }
 
   /** zoom by a factor around a point: under 1 shows less. */
@@ -66,7 +86,7 @@ export class Axis {
   }
 
   point(t: number | null): void {
-    const at = t === null ? null : Math.min(Math.max(t, 0), this.seconds);
+    const at = t === null ? null : Math.min(Math.max(t, this.first), this.seconds);
     if (at === this.pointed) return;
     this.pointed = at;
     for (const f of this.listeners.cursor) f();

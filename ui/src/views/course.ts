@@ -15,7 +15,16 @@ export interface Drawing {
   end: () => void;
 }
 
-export function course(q: Quantity, lines: Course[], axis: Axis, hurt: [number, number][]): Drawing {
+/** CourseDrawing can be given other values of the same lines. */
+export interface CourseDrawing extends Drawing {
+  update: (lines: Course[], hurt: [number, number][]) => void;
+}
+
+const joined = (lines: Course[]) => uPlot.join(lines.map((l) => [l.t, l.low, l.high] as uPlot.AlignedData));
+
+export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number, number][]): CourseDrawing {
+  let lines = given;
+  let hurt = shaded;
   const says = lines.map(() => h('span', { class: 'value' }));
   const side = h('div', { class: 'side-label' },
     h('h4', {}, q.title, h('span', { class: 'quiet' }, q.unit ? ` ${q.unit}` : '')),
@@ -23,12 +32,12 @@ export function course(q: Quantity, lines: Course[], axis: Axis, hurt: [number, 
     h('ul', { class: 'plain lines' }, ...lines.slice(0, 6).map((l, i) => h('li', {}, h('span', { class: `swatch s${l.color % 6}` }, '━'), ' ', says[i] as HTMLElement, ' ', h('span', { class: 'quiet' }, l.label)))));
   const plot = h('div', { class: 'plot', tabindex: 0, role: 'img', 'aria-label': `${q.title}: ${lines.map((l) => `${l.label} ${range(l, q.unit)}`).join(', ')}` });
   const box = h('figure', { class: 'chart course' }, side, plot);
-  const data = uPlot.join(lines.map((l) => [l.t, l.low, l.high] as uPlot.AlignedData));
+  let data = joined(lines);
   let drawn: uPlot | null = null;
 
   const draw = () => {
     drawn?.destroy();
-    drawn = new uPlot(options(q, lines, axis, hurt, Math.max(plot.clientWidth, 120)), data, plot);
+    drawn = new uPlot(options(q, lines, axis, () => hurt, Math.max(plot.clientWidth, 120)), data, plot);
     drawn.setScale('x', { min: axis.shown[0], max: axis.shown[1] });
   };
   const say = () => {
@@ -54,7 +63,15 @@ export function course(q: Quantity, lines: Course[], axis: Axis, hurt: [number, 
     axis.on('cursor', say), axis.on('layout', resized), onTheme(() => drawn && draw()), () => seen.disconnect(), () => drawn?.destroy(),
   ];
   say();
-  return { box, draw: resized, end: () => ends.forEach((f) => f()) };
+  const update = (fresh: Course[], spans: [number, number][]) => {
+    lines = fresh;
+    hurt = spans;
+    data = joined(lines);
+    drawn?.setData(data, false);
+    drawn?.setScale('x', { min: axis.shown[0], max: axis.shown[1] });
+    say();
+  };
+  return { box, draw: resized, update, end: () => ends.forEach((f) => f()) };
 }
 
 function range(l: Course, unit: string): string {
@@ -67,9 +84,9 @@ function spoken(v: readonly [number, number] | null, unit: string): string {
   return low === high ? `${low}` : `${low} to ${high}`;
 }
 
-function options(q: Quantity, lines: Course[], axis: Axis, hurt: [number, number][], width: number): uPlot.Options {
+function options(q: Quantity, lines: Course[], axis: Axis, hurt: () => [number, number][], width: number): uPlot.Options {
   const stepped = uPlot.paths.stepped?.({ align: -1 }); // each value holds since the one before
-  const f = frame(axis, width, q.unit, (u) => shade(u, hurt, color(dark() ? 'felt-dark' : 'felt')));
+  const f = frame(axis, width, q.unit, (u) => shade(u, hurt(), color(dark() ? 'felt-dark' : 'felt')));
   const least = q.least ?? 0;
   return {
     ...f,

@@ -31,11 +31,11 @@ export function lanesOf(all: Shown[], seconds: number): Lane[] {
   return out;
 }
 
-export function marks(all: Shown[], axis: Axis): Drawing {
-  const lanes = lanesOf(all, axis.seconds);
+export function marks(all: () => Shown[], axis: Axis): Drawing {
   const root = svg('svg', { class: 'timeline stream-marks' });
   const box = h('div', { class: 'timebox', tabindex: 0, role: 'group', 'aria-label': 'What happened to the stream. Left and right arrow move the cursor, with Shift the view; plus and minus zoom, Home shows the whole window.' }, root);
   const draw = () => {
+    const lanes = lanesOf(all(), axis.seconds);
     const wide = Math.max(box.clientWidth, 200);
     const left = wide < 700 ? axisWidth : gutter;
     const tall = wide < 700 ? row + 12 : row;
@@ -55,6 +55,8 @@ export function marks(all: Shown[], axis: Axis): Drawing {
           return svg('rect', { class: 'span', x: x1, y: y + 2, width: Math.max(x(Math.min(m.end, to)) - x1, 3), height: 14 }, svg('title', {}, `${axis.clock(m.t, true)} ${m.text}`));
         }));
     }));
+    root.dataset['from'] = String(from);
+    root.dataset['to'] = String(to);
     if (axis.cursor !== null && axis.cursor >= from && axis.cursor <= to) {
       root.append(svg('line', { class: 'cursor', x1: x(axis.cursor), x2: x(axis.cursor), y1: 0, y2: lanes.length * tall + 4 }));
     }

@@ -4,24 +4,30 @@ import type { Axis } from '../model/axis';
 import { count } from '../model/format';
 import { fromHash, type Opened, toHash } from '../model/link';
 import { chosenRows, sparkPaths, streamColumns, totals } from '../model/streams';
-import { type Drawing } from './course';
 import { h, section, svg } from './dom';
-import { opened } from './opened';
+import { opened, type OpenedView } from './opened';
+import { rewrite } from './same';
 
 const step = 100; // rows drawn at once
 
 export interface StreamsView {
   box: HTMLElement;
   draw: () => void; // once it is in the page
+  update: (data: Streams) => void; // newer data of a running watch
+  wanted: () => string[]; // the streams whose courses are drawn
 }
 
-export function streams(data: Streams, axis: Axis): StreamsView {
-  const table = rowsOf(data, axis);
+/** streams draws them; of a running watch every column stays, as what is not measured now may be soon. */
+export function streams(given: Streams, axis: Axis, live = false): StreamsView {
+  let data = given;
+  const table = rowsOf(data, axis, live);
   const place = h('div', { id: 'opened' });
-  const box = section('streams', 'Streams',
-    h('p', { class: 'totals' }, totals(data.rows, data.total)), table.box, place);
-  let drawn: Drawing | null = null;
+  const sums = h('p', { class: 'totals' }, totals(data.rows, data.total));
+  const box = section('streams', 'Streams', sums, table.box, place);
+  let now: Opened | null = null;
+  let drawn: OpenedView | null = null;
   const open = (o: Opened, scroll: boolean) => {
+    now = o;
     drawn?.end();
     drawn = opened(o, data, axis, go);
     place.replaceChildren(drawn.box);
@@ -32,23 +38,36 @@ export function streams(data: Streams, axis: Axis): StreamsView {
   const go = (o: Opened) => {
     history.replaceState(null, '', toHash(o));
     open(o, false);
+    window.dispatchEvent(new HashChangeEvent('hashchange'));
   };
   window.addEventListener('hashchange', () => {
     const o = fromHash(location.hash);
-    if (o) open(o, true);
+    if (o && !(now && toHash(o) === toHash(now))) open(o, true);
   });
+  const openWorst = () => {
+    const worst = data.rows[0];
+    if (worst) open({ id: worst.id, beside: '', by: 0 }, false);
+  };
   return {
     box,
     draw: () => {
       const asked = fromHash(location.hash);
-      const worst = data.rows[0];
       if (asked) open(asked, true);
-      else if (worst) open({ id: worst.id, beside: '', by: 0 }, false);
+      else openWorst();
     },
+    update: (fresh) => {
+      data = fresh;
+      sums.textContent = totals(data.rows, data.total);
+      table.update(data);
+      if (!now) openWorst();
+      else if (!drawn?.update(data)) open(now, false);
+    },
+    wanted: () => drawn?.wanted ?? [],
   };
 }
 
-function rowsOf(data: Streams, axis: Axis): { box: HTMLElement; mark: (id: string) => void } {
+function rowsOf(given: Streams, axis: Axis, live: boolean): { box: HTMLElement; mark: (id: string) => void; update: (data: Streams) => void } {
+  let data = given;
   let column = -1;
   let down = true;
   let shown = step;
@@ -58,7 +77,7 @@ function rowsOf(data: Streams, axis: Axis): { box: HTMLElement; mark: (id: strin
   const rest = h('button', { type: 'button' }, 'Show more');
   const body = h('tbody');
   // A column that says nothing in any row only takes room.
-  const columns = streamColumns.map((c, i) => ({ ...c, i })).filter((c) => c.name === 'fps' || data.rows.some((r) => (c.text(r) ?? '').trim() !== ''));
+  const columns = streamColumns.map((c, i) => ({ ...c, i })).filter((c) => live || c.name === 'fps' || data.rows.some((r) => (c.text(r) ?? '').trim() !== ''));
   const heads = columns.map((c) => {
     const button = h('button', { type: 'button', title: c.title }, c.name);
     button.addEventListener('click', () => {
@@ -74,7 +93,7 @@ function rowsOf(data: Streams, axis: Axis): { box: HTMLElement; mark: (id: strin
       if (columns[k]?.i === column) th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
       else th.removeAttribute('aria-sort');
     });
-    body.replaceChildren(...all.slice(0, shown).map((r) => h('tr', { class: classOf(r, marked), 'data-id': r.id }, ...columns.map((c) => cell(r, c.name, c.text(r), c.number, axis)))));
+    rewrite(body, all.slice(0, shown).map((r) => h('tr', { class: classOf(r, marked), 'data-id': r.id }, ...columns.map((c) => cell(r, c.name, c.text(r), c.number, axis)))));
     found.textContent = all.length === data.rows.length ? '' : `${count(all.length)} of ${count(data.rows.length)}`;
     rest.hidden = all.length <= shown;
     rest.textContent = `Show ${Math.min(step, all.length - shown)} more of ${count(all.length)}`;
@@ -95,6 +114,10 @@ function rowsOf(data: Streams, axis: Axis): { box: HTMLElement; mark: (id: strin
   return {
     box: h('div', {}, h('div', { class: 'bar' }, search, found, h('p', { class: 'quiet' }, 'A click or Enter opens a stream below.')),
       h('div', { class: 'scroll rows', tabindex: 0, role: 'group', 'aria-label': 'Streams' }, h('table', {}, h('thead', {}, h('tr', {}, ...heads)), body)), rest),
+    update: (fresh) => {
+      data = fresh;
+      fill();
+    },
     mark: (id) => {
       marked = id;
       for (const tr of body.rows) tr.className = tr.dataset['id'] === id ? `${tr.className} chosen` : tr.className.replace(' chosen', '');
