@@ -16,10 +16,11 @@ import (
 	"snag/report/page/streams/streamstest"
 )
 
-// fakeWatch answers as a running watch does: n streams, of which one froze at 500 s. Each
-// look finds it two seconds older.
+// fakeWatch answers as a running watch does: n streams, of which one froze at 500 s; where
+// moves says so, another at each look. Each look finds it two seconds older.
 type fakeWatch struct {
 	n     int
+	moves atomic.Bool
 	age   atomic.Int64
 	looks atomic.Int64
 	down  atomic.Bool
@@ -31,7 +32,11 @@ func (f *fakeWatch) inputs() (out []streams.Input) {
 	for i := range f.n {
 		k := streamstest.Cam(i)
 		in := streams.Input{Row: streams.Row{Name: k.Name, Side: recording.StreamSidePlayer, Protocol: "rtmp", FPS: streams.Measured(25 + float64(f.age.Load()))}, State: streams.OK}
-		if i == f.n/2 {
+		frozen := f.n / 2
+		if f.moves.Load() {
+			frozen = int(f.age.Load()/2) % f.n
+		}
+		if i == frozen {
 			in.State, in.Since = streams.Frozen, streamstest.At(500)
 			in.Events = f.events()
 		}
@@ -173,6 +178,26 @@ func TestALivePageKeepsItsReadersPlace(t *testing.T) {
 	}
 	for _, complaint := range c.console {
 		t.Error(complaint)
+	}
+}
+
+// Where the order of the rows changes, the focus stays on its stream, and the scroll.
+func TestALivePageKeepsTheFocusInAnotherOrder(t *testing.T) {
+	c, f := watching(t, 90)
+	c.eval(`(() => { document.querySelector('.rows').scrollTop = 600; document.querySelector('[data-id="live/cam40"] a').focus({preventScroll: true}) })()`, nil)
+	type place struct {
+		Focus, First string
+		Scroll       float64
+	}
+	look := func() (p place) {
+		c.eval(`({focus: document.activeElement.textContent, first: document.querySelector('#streams tbody tr').dataset.id, scroll: document.querySelector('.rows').scrollTop})`, &p)
+		return p
+	}
+	before := look()
+	f.moves.Store(true)
+	f.again(t, c)
+	if after := look(); after.First == before.First || after.Focus != "live/cam40" || before.Focus != "live/cam40" || after.Scroll != 600 {
+		t.Errorf("%+v became %+v", before, after)
 	}
 }
 

@@ -121,13 +121,15 @@ func TestNotMeasuredIsNotZero(t *testing.T) {
 	})
 	m.Event(streamstest.Cam(1), recording.EventStreamEnded, 30, 30, nil)
 	m.Event(streamstest.Cam(2), recording.EventStreamRefused, 1, 1, map[string]string{"why": "404 Not Found"})
+	m.Stream(streamstest.Cam(3), 60, streamstest.Well) // cut off a moment before the end
+	m.Event(streamstest.Cam(3), recording.EventStreamEnded, 58, 58, nil)
 	d := dataOf(m)
 	for _, r := range d.Rows {
 		if r.FPS != nil || r.Kbps != nil || r.GOP != nil || r.Drift != nil || r.Skew != nil {
 			t.Errorf("%s has figures of the present: %+v", r.ID, r)
 		}
 	}
-	if down, refused := d.Rows[0], d.Rows[1]; down.Freezes == nil || *down.Freezes != 0 || refused.Freezes != nil || refused.Frozen != nil {
+	if down, refused := d.Rows[0], d.Rows[2]; down.Freezes == nil || *down.Freezes != 0 || refused.Freezes != nil || refused.Frozen != nil {
 		t.Errorf("freezes: %v of a stream that was read, %v of one that was not", down.Freezes, refused.Freezes)
 	}
 	rate := figureOf(t, d.Details[0], "fps")
