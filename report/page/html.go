@@ -13,6 +13,7 @@ import (
 
 	"snag/internal/shown"
 	"snag/report"
+	"snag/report/page/streams"
 	"snag/verdict"
 )
 
@@ -33,8 +34,11 @@ const MaxBytes = 2_000_000
 // WriteHTML writes the page: one file that asks for nothing else. Its policy
 // (CSP) lets nothing run or load but the bundle, by its hash. The same recording
 // gives the same bytes.
-func WriteHTML(w io.Writer, v *verdict.Verdict) error {
-	out, err := render(v)
+func WriteHTML(w io.Writer, v *verdict.Verdict) error { return WriteHTMLWith(w, v, nil) }
+
+// WriteHTMLWith is WriteHTML with the single frames of streams; nil is none.
+func WriteHTMLWith(w io.Writer, v *verdict.Verdict, frames *streams.Frames) error {
+	out, err := renderWith(v, frames)
 	if err != nil {
 		return err
 	}
@@ -42,14 +46,16 @@ func WriteHTML(w io.Writer, v *verdict.Verdict) error {
 	return err
 }
 
-func render(v *verdict.Verdict) ([]byte, error) {
+func render(v *verdict.Verdict) ([]byte, error) { return renderWith(v, nil) }
+
+func renderWith(v *verdict.Verdict, frames *streams.Frames) ([]byte, error) {
 	var text bytes.Buffer
 	if err := report.WriteText(&text, v, report.Options{}); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
 	for _, l := range limits {
-		d := New(v, l)
+		d := newWith(v, frames, l)
 		// json escapes <, > and & in strings, so that no text ends the element.
 		data, err := json.Marshal(d)
 		if err != nil {

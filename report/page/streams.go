@@ -9,7 +9,7 @@ import (
 
 // streams are the live streams of the recording, with what the verdict says of each.
 func (b *builder) streams() *streams.Data {
-	d, left := streams.Of(b.r, b.start, b.ofStreams(), b.limits.Streams)
+	d, left := streams.Of(b.r, b.start, b.ofStreams(), b.frames, b.limits.Streams)
 	b.left = append(b.left, left...)
 	return d
 }

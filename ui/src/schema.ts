@@ -582,6 +582,10 @@ export interface StreamDetail {
    * seconds without a frame that are a freeze
    */
   threshold: number | null;
+  /**
+   * single frames, where they were written
+   */
+  frames: StreamFrames | null;
   marks: StreamMark[];
   more_marks: number;
 }
@@ -592,6 +596,17 @@ export interface StreamFigure {
    * absent where it is the same
    */
   high?: (number | null)[];
+}
+export interface StreamFrames {
+  t: number[];
+  /**
+   * seconds later than the least of the last minute; of many frames the least of each step
+   */
+  late: number[];
+  /**
+   * the most of each step; absent where each frame is there
+   */
+  most?: number[];
 }
 export interface StreamMark {
   t: number;

@@ -47,7 +47,7 @@ test('a curve tells zero from what was not measured', () => {
 });
 
 const detail: StreamDetail = {
-  id: 'a', note: '', t: [1, 2, 3], threshold: 1, marks: [], more_marks: 0,
+  id: 'a', note: '', frames: null, t: [1, 2, 3], threshold: 1, marks: [], more_marks: 0,
   figures: [{ name: 'video', low: [10, null, 30], high: [20, null, 40] }, { name: 'audio', low: [1, 1, 1] }],
 };
 const bits = quantities.filter((q) => q.unit === 'kb/s')[0];
@@ -62,6 +62,17 @@ test('a line holds the value up to its time, and nothing where nothing was measu
   assert.equal(at(video, 3.5), null);
   assert.deepEqual(extent(video), [10, 40]);
   assert.deepEqual(extent(audio), [1, 1]);
+});
+
+test('single frames stand for their seconds', () => {
+  const late = quantities[0];
+  assert.ok(late);
+  const figures: StreamDetail['figures'] = [{ name: 'late', low: [0, 0, 0] }, { name: 'clock', low: [0, 0, 0] }];
+  const of = (frames: StreamDetail['frames']) => coursesOf(late, [{ label: 'a', detail: { ...detail, figures, frames }, by: 10 }]);
+  assert.deepEqual(of(null).map((l) => l.label), ['late', 'ahead']);
+  const [each, ahead] = of({ t: [0.04, 0.08], late: [0, 0.3] });
+  assert.deepEqual([each?.label, each?.t, each?.high, ahead?.label], ['each frame late', [10.04, 10.08], [0, 0.3], 'ahead']);
+  assert.deepEqual(of({ t: [1], late: [0], most: [0.5] })[0]?.high, [0.5]);
 });
 
 test('what is drawn beside it is moved, and has other colours', () => {

@@ -52,8 +52,10 @@ type Detail struct {
 	// Figures are those that were measured at all.
 	Figures   []Figure `json:"figures"`
 	Threshold *float64 `json:"threshold"` // seconds without a frame that are a freeze
-	Marks     []Mark   `json:"marks"`
-	MoreMarks int      `json:"more_marks"`
+	// Frames are single frames, where they were written (snag watch --frames); else nil.
+	Frames    *FrameCourse `json:"frames"`
+	Marks     []Mark       `json:"marks"`
+	MoreMarks int          `json:"more_marks"`
 }
 
 // Figure is one quantity over time: the least and the most of each step. Where both are
@@ -62,6 +64,14 @@ type Figure struct {
 	Name string     `json:"name"`
 	Low  []*float64 `json:"low"`
 	High []*float64 `json:"high,omitempty"`
+}
+
+// FrameCourse is how much later than the least of the last minute each frame came: of many
+// the least and, in Most, the most of each step.
+type FrameCourse struct {
+	T    []float64 `json:"t"`
+	Late []float64 `json:"late"`
+	Most []float64 `json:"most,omitempty"`
 }
 
 // Mark is something that happened to the stream, or a verdict on it.

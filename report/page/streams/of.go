@@ -30,7 +30,7 @@ type Verdict struct {
 
 // Of makes the data of a recording's streams within limits; nil where it has none. It says
 // what was left out, a sentence each.
-func Of(r *recording.Recording, start recording.Time, verdicts []Verdict, l Limits) (*Data, []string) {
+func Of(r *recording.Recording, start recording.Time, verdicts []Verdict, frames *Frames, l Limits) (*Data, []string) {
 	window := r.Window()
 	var all []*stream
 	by := map[string][]Verdict{}
@@ -55,12 +55,18 @@ func Of(r *recording.Recording, start recording.Time, verdicts []Verdict, l Limi
 		left = append(left, units.Count(float64(n))+" streams, those with the least trouble (snag show --table streams)")
 		all = all[:l.Rows]
 	}
-	coarse := 0
+	coarse, places := 0, map[string]int{}
+	for _, s := range all {
+		places[s.name]++
+	}
 	for i, s := range all {
 		d.Rows = append(d.Rows, s.row)
 		detail := s.detail(start, share(i, len(all), l), l.Marks)
 		if len(detail.T) < len(s.c.t) {
 			coarse++
+		}
+		if i < finer && places[s.name] == 1 { // a frame says its stream's name and no place
+			detail.Frames = frames.course(s.name, start)
 		}
 		d.Details = append(d.Details, detail)
 	}

@@ -12,7 +12,7 @@ import (
 var plenty = Limits{Rows: 2000, Values: 180_000, Finest: 3000, Marks: 200}
 
 func dataOf(m *streamstest.Made) *Data {
-	d, _ := Of(m.Recording(), streamstest.Start, nil, plenty)
+	d, _ := Of(m.Recording(), streamstest.Start, nil, nil, plenty)
 	return d
 }
 
@@ -151,7 +151,7 @@ func TestAFreezeOfASecondStaysVisible(t *testing.T) {
 	m.Stream(streamstest.Cam(1), day, streamstest.FrozenAt(50_000, 50_002))
 	m.Event(streamstest.Cam(1), recording.EventStreamFreeze, 50_000, 50_002, nil)
 	for _, values := range []int{180_000, 20_000, 4_000} {
-		d, left := Of(m.Recording(), streamstest.Start, nil, Limits{Rows: 10, Values: values, Finest: 3000, Marks: 10})
+		d, left := Of(m.Recording(), streamstest.Start, nil, nil, Limits{Rows: 10, Values: values, Finest: 3000, Marks: 10})
 		detail := d.Details[0]
 		if n := len(detail.T) * quantities * 2; n > values {
 			t.Errorf("%d values of %d", n, values)
@@ -181,6 +181,24 @@ func TestAFreezeOfASecondStaysVisible(t *testing.T) {
 	}
 }
 
+// A rate at the end is of the state at the end: not of the freeze before it, nor of the burst
+// that ended it.
+func TestTheRateIsOfTheStateAtTheEnd(t *testing.T) {
+	for end, want := range map[int]float64{44: 0, 46: -1, 47: 25, 60: 25} {
+		m := streamstest.New(end)
+		m.Stream(streamstest.Cam(1), end, streamstest.FrozenAt(40, 46))
+		to := 45.5
+		if end == 44 {
+			to = 0
+		}
+		m.Event(streamstest.Cam(1), recording.EventStreamFreeze, 40, to, nil)
+		got := dataOf(m).Rows[0].FPS
+		if want < 0 && got != nil || want >= 0 && (got == nil || *got != want) {
+			t.Errorf("at %d s: %v, not %v", end, got, want)
+		}
+	}
+}
+
 func TestTheSickStandFirst(t *testing.T) {
 	m := streamstest.New(60)
 	for n := 1; n <= 12; n++ {
@@ -206,7 +224,7 @@ func TestManyAreCoarser(t *testing.T) {
 		m.Stream(streamstest.Cam(n), 600, streamstest.Well)
 	}
 	m.Event(streamstest.Cam(150), recording.EventStreamFreeze, 50, 0, nil)
-	d, left := Of(m.Recording(), streamstest.Start, nil, Limits{Rows: 180, Values: 180_000, Finest: 3000, Marks: 10})
+	d, left := Of(m.Recording(), streamstest.Start, nil, nil, Limits{Rows: 180, Values: 180_000, Finest: 3000, Marks: 10})
 	times := 0
 	for _, detail := range d.Details {
 		times += len(detail.T)
@@ -317,7 +335,7 @@ func TestManyEventsAreQuick(t *testing.T) {
 	}
 	r := m.Recording()
 	began := time.Now()
-	d, _ := Of(r, streamstest.Start, nil, plenty)
+	d, _ := Of(r, streamstest.Start, nil, nil, plenty)
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -339,7 +357,7 @@ func TestARenamedConnectionIsOne(t *testing.T) {
 }
 
 func TestNothingMeasuredIsNoPanic(t *testing.T) {
-	if d, left := Of(&recording.Recording{}, 0, nil, plenty); d != nil || left != nil {
+	if d, left := Of(&recording.Recording{}, 0, nil, nil, plenty); d != nil || left != nil {
 		t.Errorf("%+v %q", d, left)
 	}
 	odd := streamstest.New(0)

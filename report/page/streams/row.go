@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"snag/recording"
 )
@@ -25,7 +26,7 @@ func read(s *seen, start recording.Time, window recording.Interval, verdicts []V
 		out.row.Since = &at
 	}
 	if state.Read() {
-		out.present(window.End)
+		out.present(state, since, window.End)
 	}
 	if len(out.c.t) > 0 || s.row.First != 0 {
 		n, frozen := frozenFor(out.marks, window.End)
@@ -67,12 +68,16 @@ func active(v Verdict) []recording.Interval {
 }
 
 // present are the figures at the end: rates are the median of the last five seconds, as a
-// burst is none, of the rest the last value.
-func (s *stream) present(end recording.Time) {
+// burst is none, of the rest the last value. What is well or frozen for less has the seconds
+// since then: those before say nothing of how it is.
+func (s *stream) present(state State, since, end recording.Time) {
 	n := len(s.c.t)
 	rate := func(q int) float64 {
 		var all []float64
 		for i := n - 1; i >= 0 && i >= n-5 && end.Sub(s.c.t[i]) < lately; i-- {
+			if (state == OK || state == Frozen) && s.c.t[i].Add(-time.Second) < since {
+				break
+			}
 			if v := s.c.v[q][i]; !math.IsNaN(v) {
 				all = append(all, v)
 			}

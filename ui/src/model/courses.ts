@@ -41,6 +41,11 @@ export function coursesOf(q: Quantity, all: Shown[]): Course[] {
   const out: Course[] = [];
   all.forEach((s, i) => {
     q.names.forEach((n, k) => {
+      const frames = n.name === 'late' ? s.detail.frames : null;
+      if (frames) { // of each frame, where there are such: of each second it would say the same
+        out.push({ label: [all.length > 1 ? s.label : '', 'each frame late'].filter(Boolean).join(' '), color: all.length > 1 ? i * q.names.length + k : k, t: frames.t.map((t) => t + s.by), low: frames.late, high: frames.most ?? frames.late });
+        return;
+      }
       const f = s.detail.figures.find((x) => x.name === n.name);
       if (!f) return;
       const label = [all.length > 1 ? s.label : '', n.label].filter(Boolean).join(' ');
