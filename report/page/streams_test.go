@@ -210,6 +210,11 @@ func TestPlacesStandSideBySide(t *testing.T) {
 	}
 	c.eval(`({places: document.querySelector('.places').textContent, hurt: document.querySelector('.place.hurt').textContent,
 		lines: [...document.querySelectorAll('.course')].find(f => f.textContent.startsWith('Frames')).querySelector('.lines').textContent})`, &is)
+	var lanes string
+	c.eval(`[...document.querySelectorAll('.stream-marks .row-label')].map(e => e.lastChild.textContent).slice(0, 3).join('; ')`, &lanes)
+	if lanes != "freeze, origin; freeze, edge; let in, ingest" {
+		t.Errorf("rows of marks: %s", lanes)
+	}
 	if !strings.Contains(is.Places, "between ingest and origin") || !strings.HasPrefix(is.Hurt, "origin") {
 		t.Errorf("%+v", is)
 	}

@@ -10,23 +10,25 @@ import { gutter, keys, pad } from './timeline';
 const row = 22;
 const bad = new Set(['freeze', 'ended', 'refused', 'audio']);
 const worse = new Set(['late', 'slow', 'skipped', 'jump']);
-const order = ['verdict', 'freeze', 'ended', 'refused', 'audio', 'late', 'slow', 'skipped', 'jump', 'changed', 'published', 'first-frame', 'observer'];
+const order: StreamMark['kind'][] = ['verdict', 'freeze', 'ended', 'refused', 'audio', 'late', 'slow', 'skipped', 'jump', 'changed', 'published', 'first-frame', 'observer'];
 const called: Partial<Record<StreamMark['kind'], string>> = { audio: 'no audio', published: 'let in', 'first-frame': 'first frame', observer: 'snag itself late', jump: 'timestamps jump' };
 
 interface Lane { label: string; kind: StreamMark['kind']; marks: { t: number; end: number; text: string }[] }
 
-/** lanesOf are the rows of marks: of each stream one for each kind that there is. */
+/** lanesOf are the rows of marks: of each kind that there is one for each stream, what hurts
+ * first. */
 export function lanesOf(all: Shown[], seconds: number): Lane[] {
   const out: Lane[] = [];
-  for (const s of all) {
-    const kinds = new Map<StreamMark['kind'], Lane>();
-    for (const m of s.detail.marks) {
-      const word = called[m.kind] ?? m.kind;
-      const lane = kinds.get(m.kind) ?? { label: all.length > 1 ? `${word}, ${s.label}` : word, kind: m.kind, marks: [] };
-      kinds.set(m.kind, lane);
-      lane.marks.push({ t: m.t + s.by, end: m.open ? seconds + s.by : (m.end ?? m.t) + s.by, text: m.text });
+  for (const kind of order) {
+    for (const s of all) {
+      const marks = s.detail.marks.filter((m) => m.kind === kind);
+      if (marks.length === 0) continue;
+      const word = called[kind] ?? kind;
+      out.push({
+        label: all.length > 1 ? `${word}, ${s.label}` : word, kind,
+        marks: marks.map((m) => ({ t: m.t + s.by, end: m.open ? seconds + s.by : (m.end ?? m.t) + s.by, text: m.text })),
+      });
     }
-    out.push(...order.flatMap((k) => kinds.get(k as StreamMark['kind']) ?? []));
   }
   return out;
 }
