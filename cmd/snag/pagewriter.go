@@ -13,6 +13,7 @@ import (
 
 	"snag/internal/private"
 	"snag/report/page"
+	"snag/report/page/streams"
 	"snag/verdict"
 )
 
@@ -55,9 +56,12 @@ func newPageWriter(file string) (*pageWriter, error) {
 }
 
 // write makes the page of a verdict.
-func (w *pageWriter) write(v *verdict.Verdict) error {
+func (w *pageWriter) write(v *verdict.Verdict) error { return w.writeWith(v, nil) }
+
+// writeWith makes it with the single frames of streams; nil is none.
+func (w *pageWriter) writeWith(v *verdict.Verdict, frames *streams.Frames) error {
 	var b bytes.Buffer
-	if err := page.WriteHTML(&b, v); err != nil {
+	if err := page.WriteHTMLWith(&b, v, frames); err != nil {
 		return err
 	}
 	if w.cmd == nil {

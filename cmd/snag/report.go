@@ -16,7 +16,7 @@ import (
 )
 
 func reportCommand() *cobra.Command {
-	var file, baseline string
+	var file, baseline, framesFile string
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write the verdict on a recording as one HTML page",
@@ -28,9 +28,13 @@ The page goes to DIR.html, beside the recording; --html names another file, and
 --html - is standard output. With --baseline the flame graphs show what takes more
 and what less than it did then. It ends with 0 whatever the verdict is.`,
 		Example: `  snag report /tmp/snag-20261121-045359-2871936418
+  snag report DIR --frames frames.jsonl
   snag report DIR --html - | ssh desk 'cat > incident.html'`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("frames") && framesFile == "" {
+				return cli.Usage("--frames: the file has no name")
+			}
 			if cmd.Flags().Changed("html") && file == "" {
 				return cli.Usage("--html: the file has no name")
 			}
@@ -42,6 +46,13 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 				return err
 			}
 			defer to.close()
+			written, err := openFrames(framesFile) // before the privileges are given up
+			if err != nil {
+				return err
+			}
+			if written != nil {
+				defer written.Close()
+			}
 			bound(args[0])
 			s, err := ready(args[0], baseline)
 			if err != nil {
@@ -57,11 +68,15 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 					return fmt.Errorf("--baseline: %w", err)
 				}
 			}
+			frames, err := readFrames(written, r)
+			if err != nil {
+				return err
+			}
 			v := verdict.Judge(r)
 			if file == "-" {
-				return page.WriteHTML(os.Stdout, v)
+				return page.WriteHTMLWith(os.Stdout, v, frames)
 			}
-			if err := to.write(v); err != nil {
+			if err := to.writeWith(v, frames); err != nil {
 				return err
 			}
 			fmt.Fprintln(shown.To(os.Stdout), file)
@@ -69,6 +84,7 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 		},
 	}
 	cmd.Flags().StringVar(&baseline, "baseline", "", "compare with this recording of a good time or a good host")
+	cmd.Flags().StringVar(&framesFile, "frames", "", "draw single frames of streams: the file that snag watch --frames wrote beside --out DIR")
 	cmd.Flags().StringVar(&file, "html", "", "write to this file (default DIR.html; - is standard output)")
 	registerShared(cmd)
 	return cmd

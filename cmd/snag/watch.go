@@ -27,6 +27,7 @@ type watchFlags struct {
 	out          string
 	frames       string
 	listen       string
+	page         string
 	onFreeze     string
 	onTimeout    time.Duration
 	webhook      string
@@ -66,7 +67,7 @@ Exit codes: 0 ended by --for, q or Ctrl-C and every stream was well, 10 a stream
 froze, went down, lost its audio, had its frame rate or bit rate fall, or could
 not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
-  snag watch --list cams.txt --listen :9847
+  snag watch --list cams.txt --listen :9847 --page :8099
   snag watch 'rtmp://origin/live/cam1 name=door threshold=3s' rtmp://origin/live/cam2
   snag watch --discover nginx:http://origin:8080/stat --for 10m --out incident
   snag watch --discover wowza:http://origin:8087 --discover-credentials servers --group app
@@ -90,6 +91,7 @@ not be read, 1 failed, 2 usage.`,
 	flags.StringVar(&f.out, "out", "", "keep a recording in this folder")
 	flags.StringVar(&f.frames, "frames", "", "write a line of JSON for each frame to this file")
 	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics at this address, as :9847")
+	flags.StringVar(&f.page, "page", "", "serve a page of all streams with what happened to them, at this address: :8099 for this host alone, else ADDRESS:8099 (docs/page.md)")
 	flags.StringVar(&f.onFreeze, "on-freeze", "", "run this command, without a shell, when a stream freezes or is down; limits: docs/watch.md")
 	flags.DurationVar(&f.onTimeout, "on-freeze-timeout", 30*time.Second, "kill that command after so long")
 	flags.StringVar(&f.webhook, "webhook", "", "post JSON to this URL when a stream freezes or is down, and when it is well again")
@@ -149,6 +151,8 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 		return cli.Usage("--picture-every says how often: --picture says that pictures are looked at, and is missing")
 	case f.picture && (f.read != "" || f.isPassive()) && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
 		return cli.Usage("--picture: of a capture only headers are kept; give the streams' URLs, which snag reads itself")
+	case changed("page") && f.page == "":
+		return cli.Usage("--page: the address is empty: write :8099")
 	case f.host && f.read != "":
 		return cli.Usage("--host: the file's time is over; snag find records this host now")
 	case f.webhook == "" && (changed("webhook-secret") || changed("webhook-form")):

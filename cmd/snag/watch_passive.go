@@ -39,6 +39,8 @@ func (f *watchFlags) checkPassive(cmd *cobra.Command) error {
 		return cli.Usage("--netns: a file is of the namespace that it was captured in")
 	case f.read != "" && f.iface != "":
 		return cli.Usage("--iface is of --passive: a file has the interfaces that it was captured on")
+	case f.read != "" && f.page != "":
+		return cli.Usage("--page: the file's time is over; with --out DIR, snag report DIR makes a page of it")
 	case f.read != "" && (f.onFreeze != "" || f.webhook != "" || cmd.Flags().Changed("for")):
 		return cli.Usage("--read judges what is over: without --on-freeze, --webhook, --for")
 	}

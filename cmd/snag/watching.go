@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"snag/cmd/snag/livepage"
 	"snag/internal/cli"
 	"snag/internal/netns"
 	"snag/internal/private"
@@ -27,6 +28,7 @@ type watching struct {
 	discovery []*watch.Discovery
 	watcher   *watch.Watcher
 	metrics   *watch.Metrics
+	page      *livepage.Server // nil: there is none
 	show      output
 
 	frames   *figures.FrameLog
@@ -106,6 +108,16 @@ func newWatching(f watchFlags) (*watching, error) {
 		if s.metrics, err = watch.Listen(f.listen, cli.Version); err != nil {
 			return nil, err
 		}
+	}
+	if f.page != "" {
+		at, err := livepage.ParseAddress(f.page)
+		if err != nil {
+			return nil, errors.Join(cli.Usage("--page: %v", err), s.close())
+		}
+		if s.page, err = livepage.Listen(at); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		o.Remember = true
 	}
 	if err := s.open(&o); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -193,6 +205,10 @@ func (s *watching) run(ctx context.Context) error {
 	}
 	if s.metrics != nil {
 		running.Go(func() { s.metrics.Serve(ctx, s.watcher) })
+	}
+	if s.page != nil {
+		s.show.Note(s.page.Note())
+		running.Go(func() { s.page.Serve(ctx, s.watcher, s.show.Note) })
 	}
 	if s.frames != nil {
 		running.Go(func() { s.flush(ctx) })

@@ -15,6 +15,8 @@ func BenchmarkLoad(b *testing.B) {
 	}{
 		{"incident", pageOf(b, sick)},
 		{"crowd", crowd}, // 3,000 sockets, 600 findings
+		{"streams", streamsPage(b, manyStreams(1000))},
+		{"day", streamsPage(b, aDay())},
 	} {
 		b.Run(page.name, func(b *testing.B) {
 			c := browser(b)

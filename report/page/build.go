@@ -8,6 +8,7 @@ import (
 	"snag/internal/units"
 	"snag/recording"
 	"snag/report"
+	"snag/report/page/streams"
 	"snag/scene"
 	"snag/verdict"
 )
@@ -19,13 +20,16 @@ type builder struct {
 	s      *scene.Scene
 	start  recording.Time // of the whole recording
 	limits Limits
+	frames *streams.Frames // nil: none were given
 	marks  map[scene.NodeID][]Mark
 	left   []string
 }
 
 // New makes the data of a verdict's page within limits.
-func New(v *verdict.Verdict, l Limits) Data {
-	b := &builder{v: v, r: v.Recording, s: v.Scene, start: v.Recording.Manifest.Start, limits: l}
+func New(v *verdict.Verdict, l Limits) Data { return newWith(v, nil, l) }
+
+func newWith(v *verdict.Verdict, frames *streams.Frames, l Limits) Data {
+	b := &builder{v: v, r: v.Recording, s: v.Scene, start: v.Recording.Manifest.Start, limits: l, frames: frames}
 	d := Data{Version: DataVersion, Verdict: b.document()}
 	if views := v.Views(); len(views) > 0 {
 		b.hosts(&d, views)
@@ -40,6 +44,7 @@ func New(v *verdict.Verdict, l Limits) Data {
 func (b *builder) draw(d *Data) {
 	b.marks = b.findMarks()
 	d.Scene = b.scene()
+	d.Streams = b.streams()
 	d.Events = b.events()
 	d.Charts = b.charts()
 	d.Flames = b.flames()

@@ -186,10 +186,16 @@ func (c *chrome) open(html []byte) {
 	if err := os.WriteFile(file, html, 0o644); err != nil {
 		c.t.Fatal(err)
 	}
+	c.visit("file://" + file)
+}
+
+// visit loads a page and waits for what it draws after its load.
+func (c *chrome) visit(url string) {
+	c.t.Helper()
 	c.mu.Lock()
 	c.console, c.asked = nil, nil
 	c.mu.Unlock()
-	c.call("Page.navigate", map[string]any{"url": "file://" + file}, nil)
+	c.call("Page.navigate", map[string]any{"url": url}, nil)
 	select {
 	case <-c.loaded:
 	case <-time.After(60 * time.Second):

@@ -3,7 +3,10 @@
 // with the bundle that ui/ builds. docs/page.md tells what a reader sees.
 package page
 
-import "snag/report"
+import (
+	"snag/report"
+	"snag/report/page/streams"
+)
 
 // DataVersion is the version of the page's data. The bundle in the same file
 // reads it, so that it may change at any time.
@@ -15,10 +18,12 @@ type Data struct {
 	Version int             `json:"version"`
 	Verdict report.Document `json:"verdict"`
 	Scene   Scene           `json:"scene"`
-	Events  []Event         `json:"events"`
-	Charts  []Chart         `json:"charts"`
-	Flames  []Flame         `json:"flames"`
-	Tables  []Table         `json:"tables"`
+	// Streams are the live streams that were watched; nil where there are none.
+	Streams *streams.Data `json:"streams"`
+	Events  []Event       `json:"events"`
+	Charts  []Chart       `json:"charts"`
+	Flames  []Flame       `json:"flames"`
+	Tables  []Table       `json:"tables"`
 	// LeftOut says, a sentence each, what was not put on the page to keep it small.
 	LeftOut []string `json:"left_out"`
 }
@@ -132,12 +137,13 @@ type Column struct {
 // Limits bound a page, so that any recording opens at once.
 type Limits struct {
 	Entries, Intervals, Charts, Lines, Points, Rows, Paths, Events, Flame int
+	Streams                                                               streams.Limits
 }
 
 // limits, from generous to bare: the first whose page is small enough is taken.
 var limits = []Limits{
-	{Entries: 400, Intervals: 200, Charts: 24, Lines: 6, Points: 600, Rows: 400, Paths: 4, Events: 300, Flame: 6000},
-	{Entries: 200, Intervals: 100, Charts: 16, Lines: 4, Points: 300, Rows: 200, Paths: 3, Events: 100, Flame: 3000},
-	{Entries: 60, Intervals: 40, Charts: 8, Lines: 3, Points: 150, Rows: 60, Paths: 2, Events: 40, Flame: 1000},
-	{Entries: 15, Intervals: 10, Charts: 4, Lines: 2, Points: 80, Rows: 20, Paths: 1, Events: 10, Flame: 200},
+	{Entries: 400, Intervals: 200, Charts: 24, Lines: 6, Points: 600, Rows: 400, Paths: 4, Events: 300, Flame: 6000, Streams: streams.Limits{Rows: 2000, Values: 180_000, Finest: 3000, Marks: 200}},
+	{Entries: 200, Intervals: 100, Charts: 16, Lines: 4, Points: 300, Rows: 200, Paths: 3, Events: 100, Flame: 3000, Streams: streams.Limits{Rows: 1000, Values: 90_000, Finest: 1500, Marks: 60}},
+	{Entries: 60, Intervals: 40, Charts: 8, Lines: 3, Points: 150, Rows: 60, Paths: 2, Events: 40, Flame: 1000, Streams: streams.Limits{Rows: 400, Values: 40_000, Finest: 800, Marks: 20}},
+	{Entries: 15, Intervals: 10, Charts: 4, Lines: 2, Points: 80, Rows: 20, Paths: 1, Events: 10, Flame: 200, Streams: streams.Limits{Rows: 100, Values: 10_000, Finest: 300, Marks: 10}},
 }

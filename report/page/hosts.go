@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/report/page/streams"
 	"snag/verdict"
 )
 
@@ -18,6 +19,7 @@ func (b *builder) hosts(d *Data, views []verdict.View) {
 		l.Paths -= len(d.Scene.Paths)
 		l.Charts -= len(d.Charts)
 		l.Events = max(1, b.limits.Events/len(views))
+		l.Streams.Rows, l.Streams.Values = max(1, l.Streams.Rows/len(views)), l.Streams.Values/len(views)
 		own := &builder{v: v.Verdict, r: v.Recording, s: v.Scene, start: b.start, limits: l}
 		var one Data
 		own.draw(&one)
@@ -26,6 +28,7 @@ func (b *builder) hosts(d *Data, views []verdict.View) {
 			d.Scene.Paths = append(d.Scene.Paths, p)
 		}
 		rest = append(rest, v.Name+": "+one.Scene.Rest)
+		d.Streams = streams.Join(d.Streams, one.Streams, v.Name)
 		for _, e := range one.Events {
 			e.Text = onHost(e.Text, v.Name)
 			d.Events = append(d.Events, e)

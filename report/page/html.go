@@ -13,6 +13,7 @@ import (
 
 	"snag/internal/shown"
 	"snag/report"
+	"snag/report/page/streams"
 	"snag/verdict"
 )
 
@@ -21,6 +22,8 @@ import (
 var (
 	//go:embed bundle/page.js
 	script []byte
+	//go:embed bundle/live.js
+	liveScript []byte
 	//go:embed bundle/page.css
 	style []byte
 )
@@ -31,8 +34,11 @@ const MaxBytes = 2_000_000
 // WriteHTML writes the page: one file that asks for nothing else. Its policy
 // (CSP) lets nothing run or load but the bundle, by its hash. The same recording
 // gives the same bytes.
-func WriteHTML(w io.Writer, v *verdict.Verdict) error {
-	out, err := render(v)
+func WriteHTML(w io.Writer, v *verdict.Verdict) error { return WriteHTMLWith(w, v, nil) }
+
+// WriteHTMLWith is WriteHTML with the single frames of streams; nil is none.
+func WriteHTMLWith(w io.Writer, v *verdict.Verdict, frames *streams.Frames) error {
+	out, err := renderWith(v, frames)
 	if err != nil {
 		return err
 	}
@@ -40,14 +46,16 @@ func WriteHTML(w io.Writer, v *verdict.Verdict) error {
 	return err
 }
 
-func render(v *verdict.Verdict) ([]byte, error) {
+func render(v *verdict.Verdict) ([]byte, error) { return renderWith(v, nil) }
+
+func renderWith(v *verdict.Verdict, frames *streams.Frames) ([]byte, error) {
 	var text bytes.Buffer
 	if err := report.WriteText(&text, v, report.Options{}); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
 	for _, l := range limits {
-		d := New(v, l)
+		d := newWith(v, frames, l)
 		// json escapes <, > and & in strings, so that no text ends the element.
 		data, err := json.Marshal(d)
 		if err != nil {
@@ -85,6 +93,40 @@ func hash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
+
+// Live is the page of a running watch: it holds no data, and asks the server that it comes
+// from, and nobody else, for them. title is what it is called.
+func Live(title string) []byte {
+	var out bytes.Buffer
+	policy := html.EscapeString(LivePolicy())
+	fmt.Fprintf(&out, liveShell, policy, html.EscapeString(shown.Text(title)), style, liveScript)
+	return out.Bytes()
+}
+
+// LivePolicy is the policy (CSP) of that page. A server sends it as a header too, by which
+// no other page may frame it.
+func LivePolicy() string {
+	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; connect-src 'self'; base-uri 'none'; form-action 'none'", hash(liveScript), hash(style))
+}
+
+// liveShell is that page around its parts: policy, title, style, script.
+const liveShell = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>%s</title>
+<style>%s</style>
+</head>
+<body>
+<div id="page"></div>
+<noscript><pre>This page needs its script. snag watch --plain tells the same in lines, snag watch --listen as metrics.</pre></noscript>
+<script>%s</script>
+</body>
+</html>
+`
 
 // shell is the page around its parts: script hash, style hash, title, style, the
 // text report for whoever runs no script, data, script.

@@ -19,6 +19,9 @@ func (b *builder) tables() []Table {
 		if len(t.Rows) == 0 && (t.Name == "both-ends" || t.Name == "waits" || t.Name == "conversations" || t.Name == "ladder" || t.Name == "locks" || t.Name == "calls" || strings.HasPrefix(t.Name, "functions")) {
 			continue // of a closer look or a profile, that most recordings have not
 		}
+		if len(t.Rows) == 0 && b.onlyStreams() {
+			continue // nobody looked at the host: that it has no sockets would be wrong
+		}
 		t.Total = len(t.Rows)
 		if t.Total > b.limits.Rows {
 			t.Rows = t.Rows[:b.limits.Rows]

@@ -1,11 +1,13 @@
 // The page of a verdict: read → model → views.
 import { axisOf } from './model/axis';
+import { decoded } from './model/link';
 import { read } from './read';
 import { charts } from './views/charts';
 import { h, section } from './views/dom';
 import { flames } from './views/flame';
 import { head } from './views/head';
 import { fit, scene } from './views/scene';
+import { streams } from './views/streams';
 import { tables } from './views/tables';
 import { onPaper } from './views/theme';
 import { timeline } from './views/timeline';
@@ -17,8 +19,10 @@ function start(root: HTMLElement): void {
   const drawn = new Set(page.charts.map((c) => c.id));
   // In the page before they are filled: what is drawn asks how wide it is.
   const time = section('timeline', 'Timeline and the series behind the evidence');
-  root.append(head(page, axis), h('main', {}, verdict(page, axis, (id) => drawn.has(id)), scene(page), time, ...[flames(page, axis)].filter((e) => e !== null), tables(page, axis)), foot(page));
+  const watched = page.streams ? streams(page.streams, axis) : null;
+  root.append(head(page, axis), h('main', {}, verdict(page, axis, (id) => drawn.has(id)), ...(watched ? [watched.box] : []), scene(page), time, ...[flames(page, axis)].filter((e) => e !== null), tables(page, axis)), foot(page));
   time.append(timeline(page, axis), charts(page, axis));
+  watched?.draw();
   fit(root);
   onPaper(() => {
     const shut = [...document.querySelectorAll<HTMLDetailsElement>('details:not([open])')].filter((d) => !d.classList.contains('stack'));
@@ -37,7 +41,7 @@ function start(root: HTMLElement): void {
 
 /** reveal opens what a link points into. */
 function reveal(): void {
-  const at = location.hash ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  const at = location.hash ? document.getElementById(decoded(location.hash.slice(1))) : null;
   for (let d = at?.closest('details'); d; d = d.parentElement?.closest('details')) d.open = true;
   at?.scrollIntoView();
 }

@@ -11,6 +11,7 @@ export interface Page {
   version: 1;
   verdict: Verdict;
   scene: Scene;
+  streams: Streams | null;
   events: HostEvent[];
   /**
    * in order of what a reader asks first
@@ -480,6 +481,192 @@ export interface Mark {
 export interface Edge {
   from: string;
   to: string;
+  text: string;
+}
+/**
+ * the live streams that were watched; what was not measured is null, never 0
+ */
+export interface Streams {
+  /**
+   * the sick first
+   */
+  rows: StreamRow[];
+  /**
+   * rows there are; more than there are here where some were left out
+   */
+  total: number;
+  details: StreamDetail[];
+  /**
+   * streams that several places saw
+   */
+  groups: StreamGroup[];
+  /**
+   * how long the rows' curves are
+   */
+  spark_seconds: number;
+}
+export interface StreamRow {
+  /**
+   * name, layer and side
+   */
+  id: string;
+  state:
+    | "FROZEN"
+    | "DOWN"
+    | "refused"
+    | "no answer"
+    | "no audio"
+    | "black"
+    | "plain"
+    | "still"
+    | "low FPS"
+    | "low kb/s"
+    | "late"
+    | "slow"
+    | "skipping"
+    | "losing"
+    | "asking"
+    | "waiting"
+    | "ended"
+    | "ok";
+  /**
+   * of the state: what to look at first has the least
+   */
+  rank: number;
+  sick: boolean;
+  since: number | null;
+  why: string;
+  name: string;
+  layer: string;
+  side: string;
+  protocol: string;
+  url: string;
+  codec: string;
+  size: string;
+  fps: number | null;
+  kbps: number | null;
+  /**
+   * seconds
+   */
+  gop: number | null;
+  /**
+   * seconds
+   */
+  drift: number | null;
+  /**
+   * audio less video, seconds
+   */
+  skew: number | null;
+  freezes: number | null;
+  /**
+   * seconds
+   */
+  frozen: number | null;
+  /**
+   * frames a second, the least of each column: 0 is none, 9 the stream's own rate, a blank not measured
+   */
+  spark: string;
+  /**
+   * when the first trouble began
+   */
+  from: number | null;
+  trouble: string;
+}
+export interface StreamDetail {
+  id: string;
+  /**
+   * where a value stands for more than a second
+   */
+  note: string;
+  /**
+   * a value holds for the time up to it
+   */
+  t: number[];
+  figures: StreamFigure[];
+  /**
+   * seconds without a frame that are a freeze
+   */
+  threshold: number | null;
+  /**
+   * single frames, where they were written
+   */
+  frames: StreamFrames | null;
+  marks: StreamMark[];
+  more_marks: number;
+}
+export interface StreamFigure {
+  name: "late" | "clock" | "fps" | "video" | "audio" | "gop" | "gap" | "skew" | "lost";
+  low: (number | null)[];
+  /**
+   * absent where it is the same
+   */
+  high?: (number | null)[];
+}
+export interface StreamFrames {
+  t: number[];
+  /**
+   * seconds later than the least of the last minute; of many frames the least of each step
+   */
+  late: number[];
+  /**
+   * the most of each step; absent where each frame is there
+   */
+  most?: number[];
+}
+export interface StreamMark {
+  t: number;
+  end: number | null;
+  /**
+   * it still goes on at the end
+   */
+  open: boolean;
+  kind:
+    | "freeze"
+    | "late"
+    | "slow"
+    | "skipped"
+    | "jump"
+    | "restarted"
+    | "audio"
+    | "picture"
+    | "less"
+    | "changed"
+    | "ended"
+    | "refused"
+    | "published"
+    | "first-frame"
+    | "observer"
+    | "verdict";
+  text: string;
+}
+export interface StreamGroup {
+  name: string;
+  /**
+   * of the rows, in the order in which the stream passes them
+   */
+  ids: string[];
+  places: string[];
+  hurts: StreamHurt[];
+  /**
+   * earlier ones that were left out
+   */
+  more: number;
+}
+export interface StreamHurt {
+  t: number;
+  kind: string;
+  /**
+   * the first place that shows it
+   */
+  first: number;
+  /**
+   * the place before it was watched then, or there is none before
+   */
+  sure: boolean;
+  /**
+   * what the places after it showed
+   */
+  also: string[];
   text: string;
 }
 export interface HostEvent {

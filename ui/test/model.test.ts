@@ -36,6 +36,16 @@ test('times are read to the microsecond and told by the clock', () => {
   for (const t of a.ticks(8)) assert.match(a.clock(t, true), /\.(000|999)$/);
 });
 
+test('hours read as hours', () => {
+  assert.equal(seconds(7199), '119 min 59 s');
+  assert.equal(seconds(86400), '24 h 0 min');
+});
+
+test('a day has a tick for some hours', () => {
+  const a = new Axis(86400, 0);
+  assert.ok(a.ticks(8).length <= 9, String(a.ticks(8).length));
+});
+
 test('numbers read as in the text report', () => {
   assert.equal(count(2874), '2,874');
   assert.equal(count(0.25), '0.25');

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"snag/probes/streams/figures"
+	"snag/probes/streams/past"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/wire"
 	"snag/recording"
@@ -54,7 +55,10 @@ type one struct {
 	// counted is the last of them by its event's ID.
 	counted uint64
 	alarm   alarmState
-	judged  *Judged // the last
+	judged  *Judged       // the last
+	past    *past.Stream  // nil: nothing is remembered
+	ahead   figures.Value // s: how far its timestamps are ahead of the clock since it came
+	media   float64       // s: how far they had moved at the last second
 }
 
 // tap is what a reader writes to: the figures, and beside them what the table shows.
@@ -149,6 +153,9 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 	})
 	s.layers, s.place = w.joinLayers(e)
 	s.sink = &tap{Sink: s.matched(s.figures), s: s, note: w.o.Note}
+	if w.o.Remember {
+		s.past = &past.Stream{}
+	}
 	if w.o.Sink != nil {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
 	}

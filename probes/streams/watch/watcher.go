@@ -47,6 +47,8 @@ type Options struct {
 	Threshold time.Duration // of a freeze, for streams that ask for none; 0: by their frame rate
 	// Pictures says how key pictures are looked at; nil: they are not, and no payload is kept.
 	Pictures *Pictures
+	// Remember keeps each stream's figures and events of the last day (Remembered).
+	Remember bool
 	// Tell gets each event, on the watch's own goroutine; nil: nobody.
 	Tell func(Happened)
 	// Note gets what a person must know of the watch itself, a line each; nil: nobody.

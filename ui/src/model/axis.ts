@@ -8,11 +8,18 @@ export class Axis {
   private pointed: number | null = null;
   private readonly listeners: Record<'range' | 'cursor' | 'layout', (() => void)[]> = { range: [], cursor: [], layout: [] };
 
+  private first = 0; // what is before it is forgotten
+
   constructor(
-    readonly seconds: number,
+    private length: number,
     private readonly began: number, // ms since the epoch
   ) {
-    this.range = [0, seconds];
+    this.range = [0, length];
+  }
+
+  /** seconds is where the window ends. */
+  get seconds(): number {
+    return this.length;
   }
 
   get shown(): Range {
@@ -22,11 +29,15 @@ export class Axis {
     return this.pointed;
   }
   get whole(): boolean {
-    return this.range[0] <= 0 && this.range[1] >= this.seconds;
+    return this.range[0] <= this.first && this.range[1] >= this.seconds;
   }
 
-  on(what: 'range' | 'cursor' | 'layout', f: () => void): void {
+  /** on calls f from now on, until what it returns is called. */
+  on(what: 'range' | 'cursor' | 'layout', f: () => void): () => void {
     this.listeners[what].push(f);
+    return () => {
+      this.listeners[what] = this.listeners[what].filter((x) => x !== f);
+    };
   }
 
   /** layout tells whoever draws by hand that there is another width now. */
@@ -36,16 +47,29 @@ export class Axis {
 
   /** show moves to that part, within the window and no shorter than 50 ms. */
   show(from: number, to: number): void {
-    const least = Math.min(0.05, this.seconds);
-    const span = Math.min(Math.max(to - from, least), this.seconds);
-    const start = Math.min(Math.max(from, 0), this.seconds - span);
+    const all = this.seconds - this.first;
+    const span = Math.min(Math.max(to - from, Math.min(0.05, all)), all);
+    const start = Math.min(Math.max(from, this.first), this.seconds - span);
     if (start === this.range[0] && start + span === this.range[1]) return;
     this.range = [start, start + span];
     for (const f of this.listeners.range) f();
   }
 
   all(): void {
-    this.show(0, this.seconds);
+    this.show(this.first, this.seconds);
+  }
+
+  /** grow moves the window's end, and what is forgotten. Who looks at the end, or at all of
+   * it, goes on doing so; any other part that is shown stays. */
+  grow(seconds: number, first: number): void {
+    const [from, to] = this.range;
+    const whole = this.whole;
+    const end = to >= this.length;
+    this.length = seconds;
+    this.first = first;
+    if (whole) this.all();
+    else if (end) this.show(seconds - (to - from), seconds);
+    else this.show(from, to);
   }
 
   /** zoom by a factor around a point: under 1 shows less. */
@@ -62,7 +86,7 @@ export class Axis {
   }
 
   point(t: number | null): void {
-    const at = t === null ? null : Math.min(Math.max(t, 0), this.seconds);
+    const at = t === null ? null : Math.min(Math.max(t, this.first), this.seconds);
     if (at === this.pointed) return;
     this.pointed = at;
     for (const f of this.listeners.cursor) f();
@@ -84,8 +108,8 @@ export class Axis {
   /** ticks are round times of day in the range, about n of them. */
   ticks(n: number): number[] {
     const [from, to] = this.range;
-    const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
-    const step = steps.find((s) => (to - from) / s <= n) ?? 1200;
+    const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200];
+    const step = steps.find((s) => (to - from) / s <= n) ?? 86400;
     const offset = (this.began / 1000) % step; // round on the wall clock, not in the window
     const out: number[] = [];
     for (let t = Math.ceil((from + offset) / step) * step - offset; t <= to + 1e-9; t += step) {

@@ -24,7 +24,8 @@ export function seconds(s: number): string {
   if (abs < 0.01) return `${trim((s * 1e3).toFixed(1))} ms`;
   if (abs < 1) return `${Math.round(s * 1e3)} ms`;
   if (abs < 120) return `${trim(s.toFixed(1))} s`;
-  return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  if (abs < 7200) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
 }
 
 export function percent(ratio: number): string {

@@ -5,13 +5,11 @@ import type { Axis } from '../model/axis';
 import { value } from '../model/format';
 import { chartId } from './culprit';
 import { h } from './dom';
+import { axisWidth, frame, plotHeight, shade } from './plot';
 import { color, dark, onTheme } from './theme';
-import { gutter, keys, pad } from './timeline';
+import { gutter, keys } from './timeline';
 
-const height = 96;
-const powers = Array.from({ length: 50 }, (_x, i) => 2 ** i); // bytes are read in KiB and MiB
 const rates = new Set(['/s', 'bytes/s', 'ratio']); // each value holds since the one before
-const axisWidth = 72; // of the values' axis, inside the gutter
 
 export function charts(page: Page, axis: Axis): HTMLElement {
   const box = h('div', { class: 'charts' });
@@ -56,7 +54,7 @@ function chart(c: Chart, axis: Axis, felt: [number, number][]): HTMLElement {
       const e = names[i];
       if (e) e.textContent = t === null ? `most ${value(Math.max(...l.v), c.unit)}` : value(l.v[nearest(l.t, t)] ?? 0, c.unit);
     });
-    if (drawn && t !== null) drawn.setCursor({ left: drawn.valToPos(t, 'x'), top: height / 3 }, false);
+    if (drawn && t !== null) drawn.setCursor({ left: drawn.valToPos(t, 'x'), top: plotHeight / 3 }, false);
     if (drawn && t === null) drawn.setCursor({ left: -10, top: -10 }, false);
   };
   plot.addEventListener('keydown', (e) => keys(e, axis));
@@ -87,40 +85,9 @@ function stairs(c: Chart): uPlot.Series.PathBuilder | undefined {
 }
 
 function options(c: Chart, axis: Axis, felt: [number, number][], width: number): uPlot.Options {
-  const ink = color('ink-2');
-  const word = /^[a-z]{2,}$/.test(c.unit) && c.unit !== 'bytes' && c.unit !== 'ratio'; // stands beside the title, not at every number
-  const grid = { stroke: color('rule'), width: 1 };
-  const font = '11px system-ui, sans-serif';
   return {
-    width, height, legend: { show: false }, pxAlign: 1,
-    padding: [6, pad, 0, 0],
-    scales: { x: { time: false, auto: false }, y: { range: (_u, min, max) => [Math.min(0, min), max > 0 ? max * 1.12 : 1] } },
-    cursor: { drag: { x: true, y: false, setScale: false, dist: 4 }, y: false, points: { size: 5 } },
-    axes: [
-      { stroke: ink, grid, font, ticks: { show: false }, size: 20, splits: () => axis.ticks(width > 600 ? 8 : 4), values: (_u, all) => all.map((t) => axis.clock(t, axis.shown[1] - axis.shown[0] < 5)) },
-      { stroke: ink, grid, font, ticks: { show: false }, size: axisWidth, space: 30, incrs: c.unit.startsWith('bytes') ? powers : undefined, values: (_u, all) => all.map((v) => value(v, word ? '' : c.unit)) },
-    ],
+    ...frame(axis, width, c.unit, (u) => shade(u, felt, color(dark() ? 'felt-dark' : 'felt'))), // when it was felt, behind every chart
     series: [{}, ...c.lines.map((l, i) => ({ stroke: color(`line-${i % 6}`), width: 1.75, spanGaps: true, points: { show: l.t.length < 40 || l.label === again, size: 4 }, paths: l.label === again ? () => null : stairs(c) }))],
-    hooks: {
-      drawClear: [(u) => {
-        u.ctx.save(); // when it was felt, behind every chart
-        u.ctx.fillStyle = color(dark() ? 'felt-dark' : 'felt');
-        for (const [from, to] of felt) {
-          const x1 = Math.max(u.valToPos(from, 'x', true), u.bbox.left);
-          const x2 = Math.min(u.valToPos(to, 'x', true), u.bbox.left + u.bbox.width);
-          if (x2 > x1) u.ctx.fillRect(x1, u.bbox.top, x2 - x1, u.bbox.height);
-        }
-        u.ctx.restore();
-      }],
-      setSelect: [(u) => {
-        if (u.select.width > 4) axis.show(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
-        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-      }],
-      setCursor: [(u) => {
-        const left = u.cursor.left ?? -1;
-        if (u.cursor.event) axis.point(left < 0 ? null : u.posToVal(left, 'x'));
-      }],
-    },
   };
 }
 

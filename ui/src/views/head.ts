@@ -20,6 +20,6 @@ export function head(page: Page, axis: Axis): HTMLElement {
     h('span', { class: 'where' },
       `${v.of ?? `${v.host} · kernel ${v.kernel}`} · ${seconds(v.window.seconds)}, ${v.window.start.slice(0, 10)} ${axis.clock(0)}–${axis.clock(axis.seconds)} UTC`,
       target ? ` · of ${target}` : ''),
-    h('nav', { 'aria-label': 'Parts of the page' }, ...['verdict', 'path', 'timeline', ...(page.flames.length > 0 ? ['profile'] : []), 'tables'].map((id) => h('a', { href: `#${id}` }, id))),
+    h('nav', { 'aria-label': 'Parts of the page' }, ...['verdict', ...(page.streams ? ['streams'] : []), 'path', 'timeline', ...(page.flames.length > 0 ? ['profile'] : []), 'tables'].map((id) => h('a', { href: `#${id}` }, id))),
     themeButton());
 }

@@ -1,11 +1,15 @@
 // Light and dark: what the system says, until the reader says otherwise.
 import { h } from './dom';
 
-const listeners: (() => void)[] = [];
+let listeners: (() => void)[] = [];
 const system = matchMedia('(prefers-color-scheme: dark)');
 
-export function onTheme(f: () => void): void {
+/** onTheme calls f at each change, until what it returns is called. */
+export function onTheme(f: () => void): () => void {
   listeners.push(f);
+  return () => {
+    listeners = listeners.filter((x) => x !== f);
+  };
 }
 
 export function dark(): boolean {
