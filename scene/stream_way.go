@@ -172,14 +172,14 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	case 1:
 		return all[0], "", ""
 	}
-	if k, by := publishedOver(r, st, all); k != nil {
-		return k, by, ""
-	}
 	named := namedOf(st, all)
 	if len(named) == 1 {
 		return named[0], fmt.Sprintf("the command line of %s names it", named[0].Peer.Owner().Subject.Name), ""
 	} else if len(named) > 1 { // one after the other, or several of one name
 		all = named
+	}
+	if k, by := publishedOver(r, st, all); k != nil {
+		return k, by, ""
 	}
 	if k := againOf(st, all, s.Window); k != nil {
 		return k, fmt.Sprintf("the %d that sent one to %s came one after the other, and this one ended when the stream did", len(all), nameOr(nil, out)), ""

@@ -32,7 +32,7 @@ type Broadcast struct {
 	Encoder, Server, Viewer string // namespaces
 	Nginx                   *lab.Process
 
-	encoded string // where the picture's file is
+	encoded map[string]string // where the films' files are, by stream
 	picture Picture
 	pace    float64 // of a SlowClock
 	// apart: the encoders are given the stream's name apart from the address.
@@ -142,9 +142,9 @@ func (b *Broadcast) Encode(clock Clock, name string, more ...lab.Option) *lab.Pr
 			"-fps_mode", "vfr", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", fmt.Sprint(b.picture.GOP),
 			"-b:v", fmt.Sprintf("%dk", min(600, b.picture.Kbit)), "-pix_fmt", "yuv420p")
 	case SlowClock:
-		in = append(in, "-readrate", fmt.Sprint(b.pace), "-stream_loop", "-1", "-i", b.file(), "-c", "copy")
+		in = append(in, "-readrate", fmt.Sprint(b.pace), "-stream_loop", "-1", "-i", b.file(name), "-c", "copy")
 	default:
-		in = append(in, "-re", "-stream_loop", "-1", "-i", b.file(), "-c", "copy")
+		in = append(in, "-re", "-stream_loop", "-1", "-i", b.file(name), "-c", "copy")
 	}
 	argv := append([]string{"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-progress", "pipe:1"}, in...)
 	to := []string{origin.URL(Ingest, name)}
@@ -157,19 +157,29 @@ func (b *Broadcast) Encode(clock Clock, name string, more ...lab.Option) *lab.Pr
 	return p
 }
 
-// file is the picture's, encoded once a stage.
-func (b *Broadcast) file() string {
-	if b.encoded == "" {
-		b.encoded = File(b.Stage, b.picture)
+// file is a stream's film, encoded once a stage. The usual stream's has no noise.
+func (b *Broadcast) file(name string) string {
+	if path := b.encoded[name]; path != "" {
+		return path
 	}
-	return b.encoded
+	if b.encoded == nil {
+		b.encoded = map[string]string{}
+	}
+	filter := "null"
+	if name != origin.Stream { // nobody sends the same film twice
+		filter = fmt.Sprintf("noise=alls=%d:allf=t", 8+len(b.encoded))
+	}
+	b.encoded[name] = film(b.Stage, b.picture, name, filter)
+	return b.encoded[name]
 }
 
 // File encodes some seconds of a moving picture and returns where they are.
-func File(s *lab.Stage, p Picture) string {
-	path := filepath.Join(s.Dir(), "picture.flv")
+func File(s *lab.Stage, p Picture) string { return film(s, p, "picture", "null") }
+
+func film(s *lab.Stage, p Picture, name, filter string) string {
+	path := filepath.Join(s.Dir(), name+".flv")
 	rate := fmt.Sprintf("%dk", p.Kbit)
-	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=size=%s:rate=%d", p.Size, p.FPS),
+	s.Command("", "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi", "-i", fmt.Sprintf("testsrc2=size=%s:rate=%d", p.Size, p.FPS), "-vf", filter,
 		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", strconv.Itoa(p.GOP),
 		"-b:v", rate, "-minrate", rate, "-maxrate", rate, "-bufsize", fmt.Sprintf("%dk", p.Kbit/2), "-nal-hrd", "cbr", "-pix_fmt", "yuv420p", "-t", fmt.Sprint(p.Seconds), path)
 	return path

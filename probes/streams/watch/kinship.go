@@ -76,7 +76,7 @@ func (w *Watcher) Sender(name string, named bool, remote string) *kin.Member {
 	m := w.crowd.Join(s, name, remote)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.senders = append(w.senders, m)
+	w.senders = append(w.senders, sender{m, remote})
 	return m
 }
 
@@ -95,6 +95,35 @@ func (t *tap) Frame(f stream.Frame) {
 	t.Sink.Frame(f)
 }
 
+// sender is a connection that brings a stream to a server.
+type sender struct {
+	m      *kin.Member
+	remote string
+}
+
+// sentBy are those who were seen to send the frames of a stream, by its name.
+func (w *Watcher) sentBy(now int64) map[string][]string {
+	out := map[string][]string{}
+	for _, d := range w.senders {
+		if name := d.m.Kin(now).Name; name != "" && !slices.Contains(out[name], d.remote) {
+			out[name] = append(out[name], d.remote)
+		}
+	}
+	return out
+}
+
+// senderOf is who sends a stream whose frames these were seen to send, or did: nobody is known where
+// several sent the same film.
+func (k *kinship) senderOf(all []string) string {
+	switch {
+	case len(all) == 1:
+		return all[0]
+	case len(all) > 1:
+		return ""
+	}
+	return cmp.Or(k.known.Publisher, k.sender)
+}
+
 // kindred looks once a second which streams are the same, and names those that had
 // no name. It returns what is to be told.
 func (w *Watcher) kindred(now int64) []string {
@@ -103,21 +132,19 @@ func (w *Watcher) kindred(now int64) []string {
 	}
 	w.compared = now
 	var out []string
-	for _, m := range w.senders {
-		m.Kin(now)
-	}
 	for _, s := range w.streams {
 		if s.kin.member != nil {
 			s.kin.member.Kin(now) // one that is named may name another
 		}
 	}
+	sent := w.sentBy(now)
 	for key, s := range w.streams {
 		k := &s.kin
 		if k.member == nil {
 			continue
 		}
 		k.known = k.member.Kin(now)
-		k.sender = cmp.Or(k.known.Publisher, k.sender)
+		k.sender = k.senderOf(sent[nameOf(s.asked.URL)])
 		if k.unnamed == "" {
 			continue
 		}

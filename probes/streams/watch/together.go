@@ -40,8 +40,8 @@ func triage(of trouble, all []trouble) string {
 		}
 	}
 	switch {
-	case same < 2:
-		return "" // nothing to compare with
+	case same < 2 || bad == 0:
+		return "" // nothing to compare with, or it came back just then
 	case bad == same && elsewhere == 0:
 		return fmt.Sprintf("all %d streams of %s stopped together: the server, or the way to it; not one encoder", same, of.server)
 	case bad == same:

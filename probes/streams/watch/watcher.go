@@ -97,7 +97,7 @@ type Watcher struct {
 	seen    int64           // the time of joined streams at this tick
 
 	crowd    *kin.Crowd // nil: streams are not compared
-	senders  []*kin.Member
+	senders  []sender
 	compared int64 // when they were last
 }
 
