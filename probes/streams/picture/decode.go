@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"snag/internal/tail"
 )
@@ -20,8 +19,11 @@ const (
 	decodeTime   = 5 * time.Second // after which it is killed
 	decodeMemory = 2 << 30         // of addresses: a picture of 8192×4320 needs a few hundred MiB
 	maxSaid      = 2 << 10         // bytes of what it printed that are kept: the last
-	lowest       = 19              // nice
 )
+
+// limited starts a program with the lowest priority, and limits it before it runs: another user's
+// process can't be limited without CAP_SYS_RESOURCE.
+var limited = fmt.Sprintf(`ulimit -f 0 && ulimit -v %d && exec nice -n 19 "$0" "$@"`, decodeMemory>>10)
 
 // ErrNoFFmpeg is that there is no decoder.
 var ErrNoFFmpeg = errors.New("ffmpeg is not installed, and snag decodes no picture itself: install it (Debian package ffmpeg), or leave --picture out")
@@ -39,20 +41,16 @@ func Check() error {
 func Decode(ctx context.Context, codec string, b []byte) (Grey, error) {
 	ctx, cancel := context.WithTimeout(ctx, decodeTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "pipe", "-threads", "1", "-f", codec, "-i", "pipe:0",
+	cmd := exec.CommandContext(ctx, "sh", "-c", limited, "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "pipe", "-threads", "1", "-f", codec, "-i", "pipe:0",
 		"-frames:v", "1", "-filter_threads", "1", "-vf", fmt.Sprintf("scale=%d:%d:flags=area,format=gray", Width, Height), "-f", "rawvideo", "pipe:1")
 	said := &tail.Buffer{Most: maxSaid}
 	out := &bounded{most: fullPoints + 1}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(b), out, said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is snag's
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: nobody()} // Ctrl-C is snag's
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start ffmpeg: %w", err)
 	}
-	// It waits for its input until then. Where a limit can't be set, it is one less.
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, lowest)
-	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: decodeMemory, Max: decodeMemory}, nil)
-	_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{}, nil)
 	err := cmd.Wait()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -65,6 +63,15 @@ func Decode(ctx context.Context, codec string, b []byte) (Grey, error) {
 		words = "it printed nothing"
 	}
 	return nil, fmt.Errorf("ffmpeg decoded no picture: %s", words)
+}
+
+// nobody is whom a decoder runs as where snag is root: what it decodes are the bytes of strangers.
+func nobody() *syscall.Credential {
+	const id = 65534 // the kernel's overflow id, which owns nothing
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return &syscall.Credential{Uid: id, Gid: id}
 }
 
 // bounded keeps the first bytes.

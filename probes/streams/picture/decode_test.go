@@ -2,6 +2,7 @@ package picture
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,11 +48,7 @@ func TestDecode(t *testing.T) {
 
 // A decoder that hangs is killed, and one that is not there is said with its cure.
 func TestDecodeOfADecoderThatHangs(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	standIn(t, "exec sleep 60")
 	begun := time.Now()
 	if _, err := Decode(context.Background(), "h264", []byte("x")); err == nil || !strings.Contains(err.Error(), "was killed") || time.Since(begun) > 2*decodeTime {
 		t.Errorf("after %s: %v", time.Since(begun), err)
@@ -62,16 +59,30 @@ func TestDecodeOfADecoderThatHangs(t *testing.T) {
 	}
 }
 
-// It has the lowest priority and may write no file.
+// It has the lowest priority, may write no file, and is not root.
 func TestDecodeIsBounded(t *testing.T) {
+	standIn(t, "read x", "nice >&2", "ulimit -f >&2", "ulimit -v >&2", "id -u >&2", "exit 1")
+	who := os.Geteuid()
+	if who == 0 {
+		who = 65534
+	}
+	_, err := Decode(context.Background(), "h264", []byte("x\n"))
+	if err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf(": 19 0 2097152 %d", who)) {
+		t.Errorf("%v", err)
+	}
+}
+
+// standIn is a script that is called ffmpeg, and that everybody may run.
+func standIn(t *testing.T, lines ...string) {
+	t.Helper()
 	dir := t.TempDir()
-	script := "#!/bin/sh\nread x\nnice >&2\nulimit -f >&2\nulimit -v >&2\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte(script), 0o755); err != nil {
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\n"+strings.Join(lines, "\n")+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	_, err := Decode(context.Background(), "h264", []byte("x\n"))
-	if err == nil || !strings.HasSuffix(err.Error(), ": 19 0 2097152") {
-		t.Errorf("%v", err)
-	}
 }
