@@ -57,19 +57,18 @@ func longestFirst(all []pkg) {
 // incident of the lab needs it unless its tests say by labtest.Together that it does
 // not.
 var whole = map[string]string{
-	"snag/cmd/snag":              "snag find judges the whole machine",
-	"snag/cmd/snag-lab":          "snag find judges the whole machine",
-	"snag/lab":                   "it makes incidents that are judged",
-	"snag/lab/all":               "one of its remedies is judged by answers that are some milliseconds late",
-	"snag/lab/broadcast":         "snag find inside a namespace judges the whole machine",
-	"snag/probes/streams/ingest": "it captures in each namespace with the server's address, which other tests have too",
-	"snag/lab/labtest":           "the sockets of its server are measured, in slices where others are busy",
-	"snag/probes/host":           "it makes thousands of interfaces, which other probes count",
-	"snag/probes/offcpu":         "threads wait for the CPU as long as it says",
-	"snag/probes/oncpu":          "its shares of CPU time are those of the machine",
-	"snag/probes/runtimes":       "the holder of a lock is sampled, which a busy machine delays",
-	"snag/probes/sockets":        "it counts what the machine's sockets do, and fills their tables",
-	"snag/probes/syscalls":       "what it costs is measured",
+	"snag/cmd/snag":        "snag find judges the whole machine",
+	"snag/cmd/snag-lab":    "snag find judges the whole machine",
+	"snag/lab":             "it makes incidents that are judged",
+	"snag/lab/all":         "one of its remedies is judged by answers that are some milliseconds late",
+	"snag/lab/broadcast":   "snag find inside a namespace judges the whole machine",
+	"snag/lab/labtest":     "the sockets of its server are measured, in slices where others are busy",
+	"snag/probes/host":     "it makes thousands of interfaces, which other probes count",
+	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
+	"snag/probes/oncpu":    "its shares of CPU time are those of the machine",
+	"snag/probes/runtimes": "the holder of a lock is sampled, which a busy machine delays",
+	"snag/probes/sockets":  "it counts what the machine's sockets do, and fills their tables",
+	"snag/probes/syscalls": "what it costs is measured",
 }
 
 // parts of packages that need the machine do not: these of their tests look at namespaces

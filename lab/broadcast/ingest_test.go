@@ -1,4 +1,4 @@
-package ingest_test
+package broadcast
 
 import (
 	"encoding/json"
@@ -10,13 +10,10 @@ import (
 
 	"snag/internal/built"
 	"snag/lab"
-	"snag/lab/broadcast"
 	"snag/lab/labtest"
 	"snag/lab/origin"
 	"snag/recording"
 )
-
-func TestMain(m *testing.M) { labtest.Main(m) }
 
 // Of two streams that a server receives the one that is watched is known by its frames, whatever
 // its sender is called and wherever it is.
@@ -27,12 +24,12 @@ func TestWhichConnectionBringsTheStream(t *testing.T) {
 	snag := filepath.Join(t.TempDir(), "snag")
 	built.Program(t, "snag", snag)
 	s := labtest.Stage(t)
-	b := broadcast.New(s)
+	b := New(s)
 	b.Film("noise=alls=6:allf=t")
-	b.Encode(broadcast.FileClock, "studio")
+	b.Encode(FileClock, "studio")
 	port := b.PortOf(s.ProcessOf("encoder-film"))
 	dir := filepath.Join(s.Dir(), "rec")
-	p := s.Run(b.Viewer, "find", []string{"sh", "-c", snag + " find --for 7s --quiet --out " + dir + " --stream " + origin.URL(broadcast.Deliver, origin.Stream) + "; echo ended with $?"}, lab.MayEnd())
+	p := s.Run(b.Viewer, "find", []string{"sh", "-c", snag + " find --for 7s --quiet --out " + dir + " --stream " + origin.URL(Deliver, origin.Stream) + "; echo ended with $?"}, lab.MayEnd())
 	s.AwaitPrinted(p, "ended with")
 	if err := s.Err(); err != nil {
 		t.Fatal(err)
