@@ -25,6 +25,7 @@ type served struct {
 	seen    bool
 	changes int
 	still   float64
+	looked  float64 // s: for how long, from the first look to the last
 	grew    int64
 	file    recording.StreamFile
 	target  float64 // s: the playlist has to change that often
@@ -65,6 +66,7 @@ func (v *served) files(f *faulty) {
 			v.file = row
 			if last.T != 0 {
 				v.seen = true
+				v.looked += row.T.Sub(last.T).Seconds()
 				if row.MTime != last.MTime {
 					v.changes++
 				}
@@ -80,9 +82,10 @@ func (v *served) files(f *faulty) {
 	}
 }
 
-// fresh: the playlist on disk changed as it has to, while the reader saw an old one.
+// fresh: the playlist on disk changed as it has to, while the reader saw an old one. One that
+// changes too seldom is late itself: what is packed comes too slowly.
 func (v served) fresh() bool {
-	return v.seen && v.changes >= 2 && v.still <= 2*v.target+0.5
+	return v.seen && v.changes >= 2 && v.still <= 2*v.target+0.5 && float64(v.changes+1)*v.target >= v.looked
 }
 
 // stale: it did not.
