@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"snag/internal/kernel"
 	"snag/internal/tail"
 )
 
@@ -66,9 +69,11 @@ func Decode(ctx context.Context, codec string, b []byte) (Grey, error) {
 }
 
 // nobody is whom a decoder runs as where snag is root: what it decodes are the bytes of strangers.
+// Nil where that can't be: for another user, and for a root without these capabilities.
 func nobody() *syscall.Credential {
 	const id = 65534 // the kernel's overflow id, which owns nothing
-	if os.Geteuid() != 0 {
+	has, err := kernel.Capabilities("/proc")
+	if err != nil || !has.Has(unix.CAP_SETUID) || !has.Has(unix.CAP_SETGID) || os.Geteuid() != 0 {
 		return nil
 	}
 	return &syscall.Credential{Uid: id, Gid: id}
