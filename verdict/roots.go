@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"sort"
 
 	"snag/recording"
@@ -149,11 +150,19 @@ func (g *graph) ownShare(c *candidate) float64 {
 	share := 0.0
 	for i := range g.explains(c) {
 		s := g.symptoms[i]
-		if s.Name == c.finding.Harm.Symptom && s.Unit == c.finding.Harm.Unit && s.Amount > 0 {
+		if s.Name == c.finding.Harm.Symptom && sameUnit(s.Unit, c.finding.Harm.Unit) && s.Amount > 0 {
 			share = max(share, c.finding.Harm.Amount/s.Amount)
 		}
 	}
 	return share
+}
+
+// attempts are units of which each stands for one attempt of a client: a connection that failed is an
+// error of a call, and a request without an answer.
+var attempts = []string{"connections", "errors", "requests"}
+
+func sameUnit(a, b string) bool {
+	return a == b || slices.Contains(attempts, a) && slices.Contains(attempts, b)
 }
 
 // ownOnsets is the greatest share of a symptom's onsets that fall on the

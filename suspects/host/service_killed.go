@@ -331,8 +331,5 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 			}
 		}
 		f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: n, Of: of, Unit: "connections", Text: c.Text}
-		if w := t.waited; w.Name == scene.ConnectionErrors && w.Unit == "requests" { // in its unit, to be held against it
-			f.Harm.Amount, f.Harm.Of, f.Harm.Unit = min(n, w.Amount), w.Amount/w.Share, w.Unit
-		}
 	}
 }
