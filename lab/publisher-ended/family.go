@@ -41,10 +41,13 @@ func build(b *drawn.Bench) {
 	b.Switch("reset", func() {
 		b.Command(w.Server, "ss", "-K", "src", strings.Split(broadcast.Ingest, ":")[0], "dport", w.PortOf(w.Source))
 	}, again)
+	port := ""
 	b.Switch("firewall", func() {
-		b.Command(w.Server, "nft", fmt.Sprintf("add table ip cut; add chain ip cut in { type filter hook input priority 0; }; add rule ip cut in tcp dport 1935 tcp sport %s ip saddr 10.88.1.2 %s", w.PortOf(w.Source), verdict))
+		port = w.PortOf(w.Source)
+		b.Command(w.Server, "nft", fmt.Sprintf("add table ip cut; add chain ip cut in { type filter hook input priority 0; }; add rule ip cut in tcp dport 1935 tcp sport %s ip saddr 10.88.1.2 %s", port, verdict))
 	}, func() {
 		b.Command(w.Server, "nft", "delete table ip cut")
+		b.Command(w.Server, "ss", "-K", "dport", port) // the server would go on to hold the name for it
 		again()
 	})
 	w.View()

@@ -105,7 +105,7 @@ func say(e recording.Event) string {
 	case recording.EventStreamRefused:
 		return "not let in: " + reason(a["why"])
 	case recording.EventObserverLate:
-		return fmt.Sprintf("snag itself was late by %s: no %s is told", length, strings.TrimPrefix(a["instead_of"], "stream-"))
+		return fmt.Sprintf("snag itself was late by %s: it does not count as %s", length, strings.TrimPrefix(a["instead_of"], "stream-"))
 	}
 	return e.Kind
 }
