@@ -172,6 +172,11 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	case 1:
 		return all[0], "", ""
 	}
+	who := writer
+	if out != nil {
+		who = out.Owner()
+	}
+	receiver := nameOr(who, out)
 	named := namedOf(st, all)
 	if len(named) == 1 {
 		return named[0], fmt.Sprintf("the command line of %s names it", named[0].Peer.Owner().Subject.Name), ""
@@ -182,7 +187,7 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 		return k, by, ""
 	}
 	if k := againOf(st, all, s.Window); k != nil {
-		return k, fmt.Sprintf("the %d that sent one to %s came one after the other, and this one ended when the stream did", len(all), nameOr(nil, out)), ""
+		return k, fmt.Sprintf("the %d that sent one to %s came one after the other, and this one ended when the stream did", len(all), receiver), ""
 	}
 	if k, text := likeIt(r, st, all); k != nil {
 		return k, text, ""
@@ -193,16 +198,12 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	if k, silent := silentOf(all); st.Row.First == 0 && out != nil {
 		switch {
 		case silent == 1:
-			return k, fmt.Sprintf("no frame of it came, and of the %d streams that %s receives this is the only one of which nothing came", len(all), nameOr(nil, out)), ""
+			return k, fmt.Sprintf("no frame of it came, and of the %d streams that %s receives this is the only one of which nothing came", len(all), receiver), ""
 		case silent == len(all) && fromOneHost(all): // whichever it is
-			return k, fmt.Sprintf("no frame of it came, and nothing of any of the %d streams that %s receives, all of them from %s", len(all), nameOr(nil, out), recording.Host(k.First().Remote)), ""
+			return k, fmt.Sprintf("no frame of it came, and nothing of any of the %d streams that %s receives, all of them from %s", len(all), receiver, recording.Host(k.First().Remote)), ""
 		}
 	}
-	who := writer
-	if out != nil {
-		who = out.Owner()
-	}
-	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", nameOr(who, out), len(all))
+	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", receiver, len(all))
 }
 
 // beforeHurt is how long before a stream suffers whoever sends it may have stopped, besides what is
