@@ -51,7 +51,7 @@ func (f *listedFlags) check(cmd *cobra.Command, layers string) error {
 
 // ask asks the servers for their streams, from inside the namespace that is looked at
 // ("": snag's own), and returns the probe that reads them; nil where no server is named.
-// What is left out is told to notes.
+// What is left out is noted.
 func (f *listedFlags) ask(ctx context.Context, layers, inside string, notes io.Writer) (*probe.Probe, error) {
 	if len(f.servers) == 0 {
 		return nil, nil

@@ -48,7 +48,7 @@ func publishFilm(t *testing.T, server, name, filter string, codec ...string) *ex
 
 var inH264 = []string{"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-crf", "28"}
 
-// told takes what a webhook is told: the stream's name and the event.
+// told takes what a webhook gets: the stream's name and the event.
 func told(t *testing.T) (url string, of func(stream string) []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -74,18 +74,29 @@ func told(t *testing.T) (url string, of func(stream string) []string) {
 	}
 }
 
-// Of films at a real server one turns black, one loses each second frame, and one only its noise.
-func TestWatchTellsWhatAStreamLacks(t *testing.T) {
+// aloneAtServer builds snag into a folder and starts a server of RTMP, in a namespace of the test's
+// own: its ports of loopback are nobody else's. Without here the test ran in another process.
+func aloneAtServer(t *testing.T) (dir, snag, server string, here bool) {
+	t.Helper()
 	if err := origin.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if netnstest.Alone(t) { // its ports of loopback are nobody else's
+	if netnstest.Alone(t) {
+		return "", "", "", false
+	}
+	dir = t.TempDir()
+	snag = filepath.Join(dir, "snag")
+	built.Program(t, "snag", snag)
+	return dir, snag, rtmpServer(t, dir), true
+}
+
+// Of films at a real server one turns black, one loses each second frame, and one only its noise.
+func TestWatchTellsWhatAStreamLacks(t *testing.T) {
+	dir, snag, server, here := aloneAtServer(t)
+	if !here {
 		return
 	}
-	dir := t.TempDir()
-	snag, out := filepath.Join(dir, "snag"), filepath.Join(dir, "out")
-	built.Program(t, "snag", snag)
-	server := rtmpServer(t, dir)
+	out := filepath.Join(dir, "out")
 	argv := []string{"watch", "--json", "--list", filepath.Join(dir, "cams.txt")}
 	list := ""
 	for name, filter := range map[string]string{

@@ -8,25 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"snag/internal/built"
 	"snag/internal/cli"
-	"snag/internal/netns/netnstest"
 	"snag/lab/origin"
 )
 
 // At a real server: a stream that nobody publishes, until somebody does; and one whose publisher is
 // another one after a while.
 func TestWatchOfPublishersThatComeLate(t *testing.T) {
-	if err := origin.Check(); err != nil {
-		t.Fatal(err)
-	}
-	if netnstest.Alone(t) { // its ports of loopback are nobody else's
+	dir, snag, server, here := aloneAtServer(t)
+	if !here {
 		return
 	}
-	dir := t.TempDir()
-	snag, out := filepath.Join(dir, "snag"), filepath.Join(dir, "out")
-	built.Program(t, "snag", snag)
-	server := rtmpServer(t, dir)
+	out := filepath.Join(dir, "out")
 	hook, of := told(t)
 	first := publishFilm(t, server, "again", "null", inH264...)
 	cmd := exec.Command(snag, "watch", "--plain", "--webhook", hook, origin.URL(server, "again")+" name=again", origin.URL(server, "late")+" name=late")
@@ -36,7 +29,7 @@ func TestWatchOfPublishersThatComeLate(t *testing.T) {
 		return string(b)
 	}
 	within(t, "the published one is read", func() bool { return strings.Contains(says(), "again  first frame after") })
-	within(t, "the other is told", func() bool { return slices.Equal(of("late"), []string{"never-published"}) })
+	within(t, "the alarm of the other comes", func() bool { return slices.Equal(of("late"), []string{"never-published"}) })
 	publishFilm(t, server, "late", "null", inH264...)
 	within(t, "its first frame is told", func() bool { return slices.Equal(of("late"), []string{"never-published", "well"}) })
 	if err := first.Process.Kill(); err != nil {

@@ -9,24 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"snag/internal/built"
-	"snag/internal/netns/netnstest"
 	"snag/lab/origin"
 )
 
 // Films at a real server, and one as MPEG-TS with HEVC: one turns black, one is a still picture of
 // a constant frame rate, and one is a film.
 func TestWatchLooksAtPictures(t *testing.T) {
-	if err := origin.Check(); err != nil {
-		t.Fatal(err)
-	}
-	if netnstest.Alone(t) { // its ports of loopback are nobody else's
+	dir, snag, server, here := aloneAtServer(t)
+	if !here {
 		return
 	}
-	dir := t.TempDir()
-	snag, out := filepath.Join(dir, "snag"), filepath.Join(dir, "out")
-	built.Program(t, "snag", snag)
-	server := rtmpServer(t, dir)
+	out := filepath.Join(dir, "out")
 	hook, of := told(t)
 	_, port, _ := strings.Cut(loopback(t), ":")
 	udp := "udp://127.0.0.1:" + port

@@ -3,6 +3,7 @@ package broadcast
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"snag/lab"
 )
@@ -13,8 +14,8 @@ var localPort = regexp.MustCompile(`:([0-9]+)\s+\S+:1935\s`)
 func (b *Broadcast) PortOf(encoder *lab.Process) string {
 	out, err := b.Stage.Output(b.Encoder, "ss", "-Htnp", "state", "established", "dport", "1935")
 	if err == nil {
-		for _, line := range regexp.MustCompile(`.*\n`).FindAllString(out, -1) {
-			if regexp.MustCompile(fmt.Sprintf(`\bpid=%d,`, encoder.PID)).MatchString(line) {
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, fmt.Sprintf("pid=%d,", encoder.PID)) {
 				if m := localPort.FindStringSubmatch(line); m != nil {
 					return m[1]
 				}

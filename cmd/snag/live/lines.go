@@ -37,7 +37,7 @@ func (l *Lines) Verdict(j watch.Judged) {
 	l.line(time.Now().UTC(), "%s  %s", named(j.Stream, j.Layer), SayVerdict(j))
 }
 
-// maxGroups groups are told in a summary of lines: the worst.
+// maxGroups is how many groups a summary of lines has: the worst.
 const maxGroups = 20
 
 // Summary writes how all of it stands, and each group.

@@ -6,7 +6,7 @@ import (
 	"snag/report/page"
 )
 
-// atOnce is how many requests are answered at a time; more are told to come again.
+// atOnce is how many requests are answered at a time; more get 503 and Retry-After.
 const atOnce = 8
 
 // guarded lets through what may ask for the page, and only to read it.

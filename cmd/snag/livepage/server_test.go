@@ -112,7 +112,7 @@ func TestThePageIsOnlyReadAndByWhoMay(t *testing.T) {
 			t.Errorf("%s %s: %v", c.method, c.path, h)
 		}
 		if c.status == 421 && bytes.Contains(body, []byte("streams")) {
-			t.Errorf("%s is told %s", c.host, body)
+			t.Errorf("%s gets %s", c.host, body)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	return s
 }
 
-// What the page is told of a real watch fits the schema, and holds no secrets.
+// What the page gets from a real watch fits the schema, and holds no secrets.
 func TestWhatThePageIsTold(t *testing.T) {
 	at := serving(t, "rtmp://user:secret@host/live/cam1?key=alsosecret", "rtmp://host/no/cam2?token=alsosecret")
 	var is struct {
@@ -185,7 +185,7 @@ func TestWhatThePageIsTold(t *testing.T) {
 		}
 	}
 	if bytes.Contains(all, []byte("secret")) || bytes.Contains(courses, []byte("secret")) {
-		t.Errorf("a secret is told: %s", all)
+		t.Errorf("a secret is sent: %s", all)
 	}
 }
 
