@@ -49,3 +49,42 @@ func againOf(st *Stream, all []*Socket, window recording.Interval) *Socket {
 	}
 	return nil
 }
+
+// How long before the end of a stream its publisher's connection was last seen: what is watched is
+// looked at once a second, all else every 5 s. It may be seen a little later too.
+var lastSeen = []time.Duration{1500 * time.Millisecond, 6 * time.Second}
+
+const seenAfter = time.Second
+
+// endedWith is the only one of some connections that ended when the stream did, while others went
+// on; nil where none did, or several.
+func endedWith(st *Stream, all []*Socket) *Socket {
+	return endedNear(st, all, seenAfter, recording.EventStreamEnded)
+}
+
+// endedBefore is the only one that ended before the stream stood still or came late: where it is
+// served from files, these stay when its publisher leaves.
+func endedBefore(st *Stream, all []*Socket) *Socket {
+	if st.Row.Protocol != "hls" {
+		return nil
+	}
+	return endedNear(st, all, 0, recording.EventStreamFreeze, recording.EventStreamLate)
+}
+
+func endedNear(st *Stream, all []*Socket, after time.Duration, kinds ...string) *Socket {
+	for _, before := range lastSeen {
+		for _, e := range st.Events {
+			if !slices.Contains(kinds, e.Kind) {
+				continue
+			}
+			ended := slices.DeleteFunc(slices.Clone(all), func(k *Socket) bool {
+				at := k.Last().T
+				return at > e.T.Add(after) || at < e.T.Add(-before-st.Delay)
+			})
+			if len(ended) == 1 && slices.ContainsFunc(all, func(k *Socket) bool { return k.Last().T > e.T.Add(endSeen) }) {
+				return ended[0]
+			}
+		}
+	}
+	return nil
+}

@@ -189,11 +189,20 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	if k := againOf(st, all, s.Window); k != nil {
 		return k, fmt.Sprintf("the %d that sent one to %s came one after the other, and this one ended when the stream did", len(all), receiver), ""
 	}
+	if k := endedWith(st, all); k != nil {
+		return k, fmt.Sprintf("of the %d that sent a stream to %s this is the only one that ended when the stream did", len(all), receiver), ""
+	}
 	if k, text := likeIt(r, st, all); k != nil {
 		return k, text, ""
 	}
 	if k := stoppedOf(r, st, all); k != nil {
 		return k, fmt.Sprintf("whoever sends it was stopped when the stream suffered, and nobody who sends one of the %d others", len(all)-1), ""
+	}
+	if k := endedBefore(st, all); k != nil {
+		return k, fmt.Sprintf("of the %d that sent a stream to %s this is the only one that ended before the stream suffered", len(all), receiver), ""
+	}
+	if allBehind(all) && fromOneHost(all) { // whichever it is
+		return all[0], fmt.Sprintf("whichever of the %d streams that %s receives it is: all come from %s, and of each data wait there to be sent", len(all), receiver, recording.Host(all[0].First().Remote)), ""
 	}
 	if k, silent := silentOf(all); st.Row.First == 0 && out != nil {
 		switch {
@@ -241,6 +250,30 @@ func stoppedOf(r *recording.Recording, st *Stream, all []*Socket) (found *Socket
 		}
 	}
 	return found
+}
+
+// behindBytes wait at a sender whose connection does not carry what it is given: more than what is in
+// flight on most ways.
+const behindBytes = 64 << 10
+
+// allBehind tells whether the senders of all of some connections are on this host, and had data
+// waiting at nearly every look.
+func allBehind(all []*Socket) bool {
+	for _, k := range all {
+		if k.Peer == nil || k.Peer.Owner() == nil {
+			return false
+		}
+		looks, waiting := 0, 0
+		for _, row := range k.Peer.Rows {
+			if looks++; row.SendQ >= behindBytes {
+				waiting++
+			}
+		}
+		if looks < 4 || 10*waiting < 9*looks {
+			return false
+		}
+	}
+	return true
 }
 
 // silentOf is the first of some connections on which nothing came, and how many there are.

@@ -133,6 +133,10 @@ func holds(v *Verdict, line string) error {
 			}
 		}
 		return fmt.Errorf("no culprit says so")
+	case "first": // first SUSPECT: the culprit that is named before all others
+		if c := v.With(Culprit); len(c) == 0 || c[0].Suspect.Name != f[1] {
+			return fmt.Errorf("it is not the first culprit")
+		}
 	case "foremost": // foremost SYMPTOM, or nothing
 		sym, next, ok := v.Foremost()
 		if got := sym.Name; ok && (got != f[1] || next == "") || !ok && f[1] != "nothing" {

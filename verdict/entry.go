@@ -33,6 +33,7 @@ func (c *candidate) entry(g *graph) Entry {
 			g.judging = others
 		}
 		e.Chain, e.Held = g.chain(c), g.gain(c, nil)
+		e.ofStream = slices.ContainsFunc(e.Explains, func(i int) bool { return g.scope.watches(g.symptoms[i].Subject) })
 		g.judging = anybodys
 	}
 	return e

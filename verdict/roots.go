@@ -232,6 +232,9 @@ func sortEntries(all []Entry) {
 		if a.State == Culprit && (a.Suspect.Name == observerName) != (b.Suspect.Name == observerName) {
 			return a.Suspect.Name == observerName
 		}
+		if a.State == Culprit && a.ofStream != b.ofStream {
+			return a.ofStream
+		}
 		if a.Held != b.Held {
 			return a.Held > b.Held
 		}

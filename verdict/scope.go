@@ -153,9 +153,15 @@ func (n *scope) within(sub recording.Subject) bool {
 
 // hurts tells whether it is the target that suffers: what was reported is what the user is
 // after, and late answers are those for which the target waits, too,
-// and a stream is that of others as well who may get it from the same server.
+// and a stream is that of others as well who may get it from the same server. What they say to the
+// server before they get it is not the stream.
 func (n *scope) hurts(sym scene.Symptom, related ...recording.Subject) bool {
-	return n == nil || sym.Reported || n.has(sym.Subject) || n.asked[scene.IDOf(sym.Subject)] || n.views(sym.Subject) || slices.ContainsFunc(related, n.has)
+	return n == nil || sym.Reported || n.has(sym.Subject) || n.asked[scene.IDOf(sym.Subject)] || sym.Name != scene.RequestLatency && n.views(sym.Subject) || slices.ContainsFunc(related, n.has)
+}
+
+// watches tells whether a subject is a stream that was asked for.
+func (n *scope) watches(sub recording.Subject) bool {
+	return n != nil && slices.ContainsFunc(n.streams, func(st *scene.Stream) bool { return scene.IDOf(st.Subject) == scene.IDOf(sub) })
 }
 
 // views tells whether a connection is a viewer's of a server that serves a watched stream.

@@ -81,6 +81,8 @@ type Entry struct {
 
 	from *candidate // nil for what was settled without weighing
 	host *host      // nil where the recording is of one, and of what is settled of all
+	// ofStream: what it leads to is what a stream suffers that was asked for.
+	ofStream bool
 }
 
 // Verdict is the answer.
@@ -91,7 +93,8 @@ type Verdict struct {
 	// hosts.
 	Ledger   *ledger.Ledger
 	Symptoms []scene.Symptom
-	// Entries: culprits first, by what they hold up; then contributing, consequence and risk; then those
+	// Entries: culprits first, those of a stream that was asked for before others, by what they hold
+	// up; then contributing, consequence and risk; then those
 	// that are elsewhere in the same order; then not seen and cleared.
 	Entries []Entry
 	// Abstained says why no culprit is named though there are symptoms, or though snag

@@ -79,7 +79,7 @@ func startWith(ctx context.Context, env *probe.Env, listed []watch.Entry, left i
 	r := &running{env: env, left: left, cancel: cancel}
 	r.w = watch.New(watch.Options{
 		Open: Open, Anchor: env.Anchor, Sink: env.Sink, Tell: r.notice, Note: env.Notice,
-		Netns: inside, NetnsID: id, Every: ReadEvery, Compare: true,
+		Netns: inside, NetnsID: id, Every: ReadEvery, Compare: true, MostWait: mostWait,
 	})
 	r.w.Set("--stream", entries)
 	r.w.Set("--layers", of)
@@ -98,6 +98,10 @@ func startWith(ctx context.Context, env *probe.Env, listed []watch.Entry, left i
 // ReadEvery is how often a connection is read where nobody says otherwise: it
 // halves the cost, and is under a frame's time at 50 frames a second.
 const ReadEvery = 20 * time.Millisecond
+
+// mostWait is how long a stream that is gone is not asked for: a find is short, and by whether it came
+// back meanwhile, and by whom, the cause is known.
+const mostWait = 2 * time.Second
 
 // Entries are the streams that --stream asks for, and the places of the one that
 // --layers does. Each can be read by somebody here.

@@ -235,11 +235,13 @@ func (m reading) waits() bool {
 const (
 	little  = 0.2
 	goingOn = 0.5
+	// chatter is what a server says on a connection that carries no stream: pings, a status.
+	chatter = 100.0 // bytes a second
 )
 
 // wroteLittle tells whether the process wrote next to nothing.
 func (m reading) wroteLittle() bool {
-	return m.seen && m.seconds > 0 && m.written <= little*m.usualWritten*m.seconds
+	return m.seen && m.seconds > 0 && m.written <= max(little*m.usualWritten, chatter)*m.seconds
 }
 
 // cameLittle tells whether next to nothing arrived.

@@ -96,7 +96,8 @@ func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) suspect.Findi
 	if traced > 0 {
 		e.Text += fmt.Sprintf(" (%s traced)", units.Count(traced))
 	}
-	if f.to.seen && f.to.seconds > 0 && f.to.cameLittle() {
+	// The server's own usual is of a time in which little came, where that went on for long.
+	if f.to.cameLittle() || f.to.seen && f.to.seconds > 0 && f.to.received <= little*f.from.usualWritten*f.to.seconds {
 		e.Grade = suspect.Decisive
 		e.Text += fmt.Sprintf("; %s got %s in that time and had read all (bytes in Recv-Q %s)", f.to.name(), units.Bytes(f.to.received), f.to.lookedAt())
 	}

@@ -80,6 +80,9 @@ func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 	l := f.stream.Way[f.link]
 	out := f.finding(s, l.From.Subject)
 	rate := f.from.acked / max(f.from.seconds, 1)
+	if rate == 0 { // it is looked at where nothing moved
+		rate = carriedBy(l.From)
+	}
 	out.Text = fmt.Sprintf("the link from %s to %s carries %s/s, and up to %s waits for it", f.from.name(), l.From.First().Remote, units.Bytes(rate), units.Bytes(float64(f.from.most)))
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.from.most), Unit: "B", Source: source.SS("-tnpi", source.SendQ, source.BytesAcked, source.BytesReceived), Origin: "queues",
 		Text: fmt.Sprintf("bytes waited at its socket %s, up to %s; %s left it in %s", f.from.lookedAt(), units.Bytes(float64(f.from.most)), units.Bytes(f.from.acked), units.Lasting(f.from.seconds))}
@@ -114,6 +117,13 @@ func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 		Program: fmt.Sprintf("%s: a bit rate under %s (-b:v, -maxrate).", who, units.LineRate(rate))}
 	out.Next = remedy.InNetns(s, l.From.First().Netns, "ss -tino dst "+recording.Host(l.From.First().Remote)) + "; " + remedy.InNetns(s, l.From.First().Netns, "tc -s qdisc")
 	return out
+}
+
+// carriedBy is what a connection carried all the time, bytes a second.
+func carriedBy(k *scene.Socket) float64 {
+	rows := measure.TCPRowsOf(k)
+	a, b := rows[0], rows[len(rows)-1]
+	return float64(b.TCP.BytesAcked-a.TCP.BytesAcked) / max(1, b.T.Sub(a.T).Seconds())
 }
 
 // linkFree clears the connection that the fault is at.

@@ -107,6 +107,25 @@ func (t Tag) config(body []byte, size int) (Tag, bool) {
 	return t, true
 }
 
+// Bytes of a picture that are summed: lengths of its first units, their heads, and what follows.
+const (
+	leastMarked = 16
+	mostMarked  = 48
+)
+
+// Mark is a sum of a picture's first bytes; 0 where too few came. All that is kept of a picture is
+// that head.
+func (t Tag) Mark() uint32 {
+	if t.Kind != stream.Video || len(t.Body) < leastMarked {
+		return 0
+	}
+	h := uint32(2166136261) // FNV-1a
+	for _, b := range t.Body[:min(len(t.Body), mostMarked)] {
+		h = (h ^ uint32(b)) * 16777619
+	}
+	return max(h, 1)
+}
+
 // milliseconds in ns.
 func milliseconds(ms int32) int64 { return int64(ms) * 1e6 }
 

@@ -25,10 +25,11 @@ import (
 const (
 	period       = 250 * time.Millisecond
 	mostTime     = 10 * time.Second // of one capture
-	rest         = 30 * time.Second // between two
-	mostCaptured = 4                // namespaces in which servers are captured
-	mostSenders  = 512              // connections that are compared
-	ringMiB      = 2                // each capture's
+	leastRest    = 30 * time.Second // between two, twice as long each time
+	mostRest     = 10 * time.Minute
+	mostCaptured = 4   // namespaces in which servers are captured
+	mostSenders  = 512 // connections that are compared
+	ringMiB      = 2   // each capture's
 )
 
 // Finder compares what publishers send with what is watched.
@@ -38,11 +39,14 @@ type Finder struct {
 	since recording.Time
 
 	begun, ended time.Time // of the last capture
+	rest         time.Duration
+	ctx          context.Context // of the capture
 	stop         context.CancelFunc
 	running      sync.WaitGroup
 	asked        bool // a stream was there whose publisher was not known
 
 	mu      sync.Mutex
+	known   []*watch.Sender // of this capture
 	senders int
 	places  int    // namespaces that were captured
 	hidden  int    // processes whose namespace may not be known
@@ -69,13 +73,27 @@ func (f *Finder) tick(ctx context.Context, now time.Time) {
 	case f.stop != nil && (len(servers) == 0 || now.Sub(f.begun) > mostTime):
 		f.halt()
 		f.ended = now
-	case f.stop == nil && len(servers) > 0 && (f.ended.IsZero() || now.Sub(f.ended) > rest):
+		if f.rest = min(max(leastRest, 2*f.rest), mostRest); len(servers) == 0 {
+			f.rest = 0 // found
+		}
+	case f.stop == nil && len(servers) > 0 && (f.ended.IsZero() || now.Sub(f.ended) > max(f.rest, leastRest)):
 		f.asked, f.begun = true, now
-		ctx, f.stop = context.WithCancel(ctx)
-		if err := f.begin(ctx, servers); err != nil {
+		f.ctx, f.stop = context.WithCancel(ctx)
+		f.forget()
+		if err := f.begin(f.ctx, servers); err != nil {
 			f.fail(err)
 		}
 	}
+}
+
+// forget leaves the connections of the capture before: those that go on are found again.
+func (f *Finder) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.known {
+		s.Over()
+	}
+	f.known = nil
 }
 
 // halt ends the capture that runs.
@@ -160,7 +178,9 @@ func (f *Finder) sender(c passive.Conn) stream.Sink {
 		return sink{}
 	}
 	f.senders++
-	return sink{f.w.Sender(c.Name, c.Named, c.Remote)}
+	s := f.w.Sender(c.Name, c.Named, c.Remote)
+	f.known = append(f.known, s)
+	return sink{s, f.ctx}
 }
 
 func (f *Finder) fail(err error) {

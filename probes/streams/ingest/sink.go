@@ -1,24 +1,36 @@
 package ingest
 
 import (
-	"snag/probes/streams/kin"
+	"context"
+
 	"snag/probes/streams/passive"
 	"snag/probes/streams/stream"
+	"snag/probes/streams/watch"
 )
 
-// sink takes the frames of one connection; without a member, nothing.
-type sink struct{ m *kin.Member }
+// sink takes the frames of one connection; without a sender, nothing.
+type sink struct {
+	of  *watch.Sender
+	ctx context.Context // of the capture
+}
 
 func (s sink) Frame(f stream.Frame) {
-	if s.m != nil {
-		s.m.Frame(f)
+	if s.of != nil {
+		s.of.Frame(f)
 	}
 }
 
 // Renamed says that the stream's name became known after all.
 func (s sink) Renamed(c passive.Conn) {
-	if s.m != nil && c.Named {
-		s.m.Called(c.Name)
+	if s.of != nil && c.Named {
+		s.of.Called(c.Name)
+	}
+}
+
+// End is of the connection, or of the capture: then it may go on.
+func (s sink) End(int64, error) {
+	if s.of != nil && s.ctx.Err() == nil {
+		s.of.Over()
 	}
 }
 

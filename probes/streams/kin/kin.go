@@ -2,14 +2,16 @@
 // connections on this host are readers of what one publisher sends, and what a
 // connection's stream is called, where another that has its frames has a name.
 //
-// Frames are known by their sizes and key frames, as in probes/streams/layers; DTS
-// may be rebased, but by a constant. Runs of eight pictures are compared, and of
+// Frames are known by their sizes and key frames, as in probes/streams/layers, and where
+// an encoder makes all of one size, by a sum of their first bytes; DTS may be rebased,
+// but by a constant. Runs of eight pictures are compared, and of
 // those about one in four: the ones whose sum falls so, which are the same ones at
 // every place. A stream that was coded again, or that another protocol carries in
 // other sizes, is not found.
 package kin
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -96,6 +98,7 @@ type Member struct {
 
 type frame struct {
 	size int32
+	mark uint32
 	key  bool
 	dts  int64
 }
@@ -163,7 +166,7 @@ func (m *Member) Frame(f stream.Frame) {
 	}
 	m.c.mu.Lock()
 	defer m.c.mu.Unlock()
-	m.frame[m.n%runLength] = frame{int32(min(max(f.Size, 0), 1<<30)), f.Key, f.DTS}
+	m.frame[m.n%runLength] = frame{int32(min(max(f.Size, 0), 1<<30)), f.Mark, f.Key, f.DTS}
 	m.n++
 	if m.n < runLength {
 		return
@@ -173,13 +176,24 @@ func (m *Member) Frame(f stream.Frame) {
 	}
 }
 
-// sum is the last run's, where it is one to be compared.
+// sum is the last run's, where it is one to be compared: by the sizes of its pictures, or where too
+// many are of one size, as some encoders fill them up, by their marks.
 func (m *Member) sum() (uint64, bool) {
-	h := uint64(14695981039346656037) // FNV-1a
-	differ := 1
+	h, differ := m.sumOf(func(f frame) uint32 { return uint32(f.size) })
+	if differ < distinct {
+		if h, differ = m.sumOf(func(f frame) uint32 { return f.mark }); m.unmarked() {
+			return 0, false
+		}
+	}
+	return h, differ >= distinct && h%oneIn == 0 && h != 0
+}
+
+// sumOf is the sum over one thing of the pictures of a run, and how many of them differ in it.
+func (m *Member) sumOf(what func(frame) uint32) (h uint64, differ int) {
+	h, differ = 14695981039346656037, 1 // FNV-1a
 	for i := range runLength {
 		f := m.frame[(m.n+i)%runLength]
-		v := uint64(f.size) << 1
+		v := uint64(what(f)) << 1
 		if f.key {
 			v |= 1
 		}
@@ -187,13 +201,18 @@ func (m *Member) sum() (uint64, bool) {
 		h ^= h >> 29
 		fresh := i > 0
 		for j := range i {
-			fresh = fresh && m.frame[(m.n+j)%runLength].size != f.size
+			fresh = fresh && what(m.frame[(m.n+j)%runLength]) != what(f)
 		}
 		if fresh {
 			differ++
 		}
 	}
-	return h, differ >= distinct && h%oneIn == 0 && h != 0
+	return h, differ
+}
+
+// unmarked tells whether the first bytes of a picture of the run did not come.
+func (m *Member) unmarked() bool {
+	return slices.ContainsFunc(m.frame[:], func(f frame) bool { return f.mark == 0 })
 }
 
 // Kin is what a member's stream is.

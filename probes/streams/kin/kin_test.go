@@ -169,6 +169,38 @@ func TestStillPictures(t *testing.T) {
 	}
 }
 
+// An encoder that fills its pictures up to one size: their first bytes tell them apart, also from
+// those of another that fills up to the same size. Without these bytes nothing is said.
+func TestPicturesOfOneSize(t *testing.T) {
+	c := New()
+	filled := func(seed uint64) []stream.Frame {
+		out := film(seed, 20)
+		for i := range out {
+			out[i].Size, out[i].Mark = 25860, uint32(out[i].Size)+1
+		}
+		return out
+	}
+	a, b := filled(1), filled(2)
+	pa := &one{Member: c.Join(Publisher, "pa", "10.0.0.3:5000"), film: a}
+	pb := &one{Member: c.Join(Publisher, "pb", "10.0.0.4:5000"), film: b}
+	r := &one{Member: c.Join(Named, "live/a", ""), film: a, delay: 9e6, rebase: 4e9}
+	blind := filled(1)
+	for i := range blind {
+		blind[i].Mark = uint32(i % 2) // of every second picture they did not come
+	}
+	n := &one{Member: c.Join(Reader, "n", ""), film: blind, delay: 5e6}
+	now := play(pa, pb, r, n)
+	if k := pa.Kin(now); k.Name != "live/a" {
+		t.Errorf("its publisher: %+v", k)
+	}
+	if k := pb.Kin(now); k != (Kin{Publisher: "10.0.0.4:5000"}) {
+		t.Errorf("another publisher: %+v", k)
+	}
+	if k := n.Kin(now); k != (Kin{}) {
+		t.Errorf("without first bytes: %+v", k)
+	}
+}
+
 // A reader that is sent another stream on the same connection is no longer the first one's.
 func TestAnotherStream(t *testing.T) {
 	c := New()

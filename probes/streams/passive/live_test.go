@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,10 @@ func (s *streams) check(t *testing.T, want []stream.Frame) {
 				t.Errorf("%s, %s: ffprobe saw %d frames, %d of them were seen passively in a row (%d in all)", side.Side, kind, len(want), n, len(got))
 			}
 		}
+	}
+	sent, got := only(sides["publisher"].frames, stream.Video), only(sides["consumer"].frames, stream.Video)
+	if n := run(sent, got); n < len(got)-5 || slices.ContainsFunc(got, func(f stream.Frame) bool { return f.Mark == 0 }) {
+		t.Errorf("of %d pictures %d in a row have the publisher's marks", len(got), n)
 	}
 }
 

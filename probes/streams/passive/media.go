@@ -45,10 +45,14 @@ func (d *media) frame(at int64, m *rtmp.Message) (f stream.Frame, p stream.Param
 	if !t.Frame || t.Track != 0 {
 		return f, p, changed, false
 	}
+	mark := t.Mark()
+	if m.Cut {
+		mark = 0
+	}
 	t.Body = nil
 	d.last[kind], d.over[kind] = t, int(m.Length)-t.Size
 	return stream.Frame{
-		Kind: t.Kind, Key: t.Key, Arrival: at, DTS: dts, PTS: dts + t.Offset, Size: t.Size,
+		Kind: t.Kind, Key: t.Key, Arrival: at, DTS: dts, PTS: dts + t.Offset, Size: t.Size, Mark: mark,
 	}, p, changed, true
 }
 

@@ -57,7 +57,11 @@ func (d *Media) Message(m *Message, at int64, sink stream.Sink) bool {
 	}
 	if tag.Frame {
 		dts := d.clock.NS(m.Timestamp)
-		sink.Frame(stream.Frame{Kind: tag.Kind, Key: tag.Key, Arrival: at, DTS: dts, PTS: dts + tag.Offset, Size: tag.Size})
+		f := stream.Frame{Kind: tag.Kind, Key: tag.Key, Arrival: at, DTS: dts, PTS: dts + tag.Offset, Size: tag.Size}
+		if !m.Cut {
+			f.Mark = tag.Mark()
+		}
+		sink.Frame(f)
 		d.whole(m, at)
 	}
 	return true

@@ -1,6 +1,7 @@
 package rtmp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"snag/internal/amf"
+	"snag/probes/streams/flv"
 	"snag/probes/streams/stream"
 )
 
@@ -129,7 +131,7 @@ func TestASessionPlays(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []stream.Frame{
-		{Kind: stream.Video, Key: true, Arrival: 5, DTS: 1000e6, PTS: 1040e6, Size: 3000},
+		{Kind: stream.Video, Key: true, Arrival: 5, DTS: 1000e6, PTS: 1040e6, Size: 3000, Mark: flv.Tag{Body: bytes.Repeat([]byte("k"), Keep-5)}.Mark()},
 		{Kind: stream.Audio, Key: true, Arrival: 5, DTS: 990e6, PTS: 990e6, Size: 417},
 		{Kind: stream.Video, Arrival: 5, DTS: 960e6, PTS: 920e6, Size: 2},
 		{Kind: stream.Video, Arrival: 5, DTS: -16e6, PTS: -16e6, Size: 1},

@@ -37,6 +37,9 @@ type Frame struct {
 	DTS     int64 // ns on the stream's own clock, unwrapped: 32-bit milliseconds or 33-bit 90 kHz ticks are counted on
 	PTS     int64 // ns on the same clock
 	Size    int   // bytes of the elementary stream: no container, no packet headers
+	// Mark is a sum of a picture's first bytes, which a server passes on as they are: it
+	// tells apart pictures of one size. 0: these bytes did not come.
+	Mark uint32
 }
 
 // Params is what a stream says of one of its tracks. Zero is "does not say".

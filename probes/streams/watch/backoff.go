@@ -1,6 +1,9 @@
 package watch
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Waits between two attempts to read a stream.
 const (
@@ -14,14 +17,17 @@ const (
 
 // backoff is how long to wait before a stream is asked again: twice as long each
 // time, and never at the same moment as all the others that were cut off with it.
-type backoff struct{ failed int }
+type backoff struct {
+	failed int
+	most   time.Duration // 0: mostWait
+}
 
 // next is the wait after one more failure. random is from [0, 1): the wait is
 // from half of the step to all of it.
 func (b *backoff) next(random float64) time.Duration {
-	step := mostWait
+	step := cmp.Or(b.most, mostWait)
 	if b.failed < 5 { // 1 2 4 8 16, then 30 s
-		step = firstWait << b.failed
+		step = min(step, firstWait<<b.failed)
 	}
 	b.failed++
 	return step/2 + time.Duration(random*float64(step/2))

@@ -242,6 +242,10 @@ func TestBackoff(t *testing.T) {
 	if low := (&backoff{}).next(0); low != firstWait/2 {
 		t.Errorf("at the least %v", low)
 	}
+	short := backoff{failed: 9, most: 2 * time.Second}
+	if w := short.next(0.999999).Round(time.Second); w != 2*time.Second {
+		t.Errorf("of a short recording %v", w)
+	}
 	b.steady(steadyAfter - 1)
 	if b.next(0) < mostWait/2 {
 		t.Error("a stream that is thrown out at once is asked each second")

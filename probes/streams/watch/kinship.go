@@ -1,9 +1,7 @@
 package watch
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"snag/probes/streams/figures"
@@ -43,43 +41,6 @@ func (w *Watcher) meet(s *one, j *Joined) {
 	}
 }
 
-// Unsent are the servers, address:port, of those streams read by RTMP whose publisher is not known.
-// None where captured connections are watched as well: they tell.
-func (w *Watcher) Unsent() (servers []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.crowd == nil {
-		return nil
-	}
-	for _, s := range w.streams {
-		if s.joined {
-			return nil
-		}
-		if l := s.link0(); l.phase == reading && s.protocol == "rtmp" && s.signs.frames && s.kin.sender == "" && !slices.Contains(servers, l.remote) {
-			servers = append(servers, l.remote)
-		}
-	}
-	return servers
-}
-
-// Sender is a connection that brings a stream to a server, of which somebody else knows the
-// frames: they are compared with those of the streams that are read (Options.Compare), whose
-// publisher it is then.
-func (w *Watcher) Sender(name string, named bool, remote string) *kin.Member {
-	if w.crowd == nil {
-		return nil
-	}
-	s := kin.Publisher
-	if named {
-		s = kin.Named
-	}
-	m := w.crowd.Join(s, name, remote)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.senders = append(w.senders, sender{m, remote})
-	return m
-}
-
 func (j *Joined) publisher() string {
 	if j.Side == recording.StreamSidePublisher {
 		return j.Remote
@@ -93,35 +54,6 @@ func (t *tap) Frame(f stream.Frame) {
 		m.Frame(f)
 	}
 	t.Sink.Frame(f)
-}
-
-// sender is a connection that brings a stream to a server.
-type sender struct {
-	m      *kin.Member
-	remote string
-}
-
-// sentBy are those who were seen to send the frames of a stream, by its name.
-func (w *Watcher) sentBy(now int64) map[string][]string {
-	out := map[string][]string{}
-	for _, d := range w.senders {
-		if name := d.m.Kin(now).Name; name != "" && !slices.Contains(out[name], d.remote) {
-			out[name] = append(out[name], d.remote)
-		}
-	}
-	return out
-}
-
-// senderOf is who sends a stream whose frames these were seen to send, or did: nobody is known where
-// several sent the same film.
-func (k *kinship) senderOf(all []string) string {
-	switch {
-	case len(all) == 1:
-		return all[0]
-	case len(all) > 1:
-		return ""
-	}
-	return cmp.Or(k.known.Publisher, k.sender)
 }
 
 // kindred looks once a second which streams are the same, and names those that had

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"snag/probes/streams/kin"
 	"snag/probes/streams/stream"
 	"snag/recording"
 )
@@ -154,26 +153,5 @@ func TestMissedIsNoState(t *testing.T) {
 	}
 	if doubted == 0 {
 		t.Error("nothing is said of what was missed: " + fmt.Sprint(h.told))
-	}
-}
-
-// One who was seen to send a stream's frames stays its sender; where several send the same film
-// nobody is.
-func TestSenderOf(t *testing.T) {
-	for _, c := range []struct {
-		what string
-		k    kinship
-		seen []string
-		want string
-	}{
-		{"nobody was seen", kinship{}, nil, ""},
-		{"one", kinship{}, []string{"a:1"}, "a:1"},
-		{"it is not seen any more", kinship{sender: "a:1"}, nil, "a:1"},
-		{"another sends the same", kinship{sender: "a:1"}, []string{"a:1", "b:2"}, ""},
-		{"by a capture of both sides", kinship{known: kin.Kin{Publisher: "c:3"}}, nil, "c:3"},
-	} {
-		if got := c.k.senderOf(c.seen); got != c.want {
-			t.Errorf("%s: %q, want %q", c.what, got, c.want)
-		}
 	}
 }

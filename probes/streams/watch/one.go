@@ -200,7 +200,7 @@ func comesByItself(protocol string) bool {
 
 // keep reads a stream, and again when it was cut off, until ctx ends.
 func (w *Watcher) keep(ctx context.Context, s *one) {
-	var b backoff
+	b := backoff{most: w.o.MostWait}
 	var was string // the last failure that was told
 	for {
 		if w.gate.Wait(ctx) != nil {

@@ -32,7 +32,9 @@ type Options struct {
 	// PerSecond is how many connections are begun in a second; 0: DefaultPerSecond.
 	PerSecond int
 	Timeout   time.Duration // to be let in; 0: 5 s
-	Now       func() int64  // the clock of the frames, ns; nil: the monotonic one
+	// MostWait is how long a stream that failed again and again is not asked for; 0: 30 s.
+	MostWait time.Duration
+	Now      func() int64 // the clock of the frames, ns; nil: the monotonic one
 	// Seen is up to when everything was handed in (Join): where its reader is behind,
 	// its streams' time stands still. 0: it has not begun; nil: it is never behind.
 	Seen func() int64
@@ -97,7 +99,7 @@ type Watcher struct {
 	seen    int64           // the time of joined streams at this tick
 
 	crowd    *kin.Crowd // nil: streams are not compared
-	senders  []sender
+	senders  []*Sender
 	compared int64 // when they were last
 }
 
