@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"snag/probes/streams/ffprobe"
+	"snag/probes/streams/gb28181"
 	"snag/probes/streams/hls"
 	"snag/probes/streams/ps"
 	"snag/probes/streams/rtmp"
@@ -34,6 +35,7 @@ var protocols = []protocol{
 	{schemes: []string{"file"}, suffix: ".sdp", open: rtp.Open},
 	{schemes: []string{"udp"}, open: ts.Open},
 	{schemes: []string{"ps+udp", "ps+tcp"}, open: ps.Open},
+	{schemes: []string{gb28181.Scheme}, open: gb28181.Open},
 	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
 	{schemes: []string{"http", "https"}, suffix: ".ts", open: hls.Progressive},
 	{schemes: ffprobe.Schemes(), open: ffprobe.Open},

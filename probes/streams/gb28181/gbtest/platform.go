@@ -1,0 +1,219 @@
+// Package gbtest is a GB/T 28181 platform for tests. It is written from the standard
+// and shares nothing with the client: SIP's messages are read and answered by sipgo.
+package gbtest
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emiago/sipgo/sip"
+)
+
+// Camera is an item of the catalogue. What is empty is left out.
+type Camera struct{ ID, Name, Status, Parental string }
+
+// Platform is one platform. Its fields say how it behaves; they are set before Serve.
+type Platform struct {
+	ID        string
+	User      string // who may register; "": everybody
+	Password  string
+	Challenge []string // methods that need the password; nil: REGISTER
+	Cameras   []Camera
+	Each      int                      // items of one message; 0: all
+	Hold      int                      // so many items are announced and not sent
+	Encode    func(text string) []byte // a document's; nil: UTF-8
+	Twice     bool                     // each message of the catalogue comes twice
+	Forgets   bool                     // it answers 403 to who is not registered
+	Silent    bool                     // it takes queries and sends no catalogue
+	Deaf      map[string]int           // so many requests of a method are lost
+	Refuse    map[string]int           // final responses, by method, to all of it
+	Film      []byte                   // the program stream of each camera
+	EndsFilm  bool                     // it sends BYE behind it
+	SDP       func(answer string) string
+	NoMedia   bool          // it accepts an INVITE and sends nothing
+	Slow      time.Duration // from the provisional response to INVITE to the final one
+
+	Address string
+
+	t      *testing.T
+	mu     sync.Mutex
+	seen   []string
+	bodies map[string]string // of the last request, by method
+	calls  map[string]*played
+	nonce  int
+	send   func([]byte) // to who asked last
+	known  bool         // somebody registered
+}
+
+// Serve answers over "udp" or "tcp" until the test ends.
+func (p *Platform) Serve(t *testing.T, network string) *Platform {
+	t.Helper()
+	p.t, p.bodies, p.calls = t, map[string]string{}, map[string]*played{}
+	if network == "tcp" {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Address = l.Addr().String()
+		t.Cleanup(func() { _ = l.Close() })
+		go p.accept(l)
+		return p
+	}
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Address = c.LocalAddr().String()
+	t.Cleanup(func() { _ = c.Close() })
+	go func() {
+		buf := make([]byte, 64<<10)
+		for {
+			n, from, err := c.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			m, err := sip.ParseMessage(append([]byte(nil), buf[:n]...))
+			if err != nil {
+				t.Errorf("a datagram is no SIP message: %v: %q", err, buf[:n])
+				continue
+			}
+			p.take(m, func(b []byte) { _, _ = c.WriteTo(b, from) })
+		}
+	}()
+	return p
+}
+
+func (p *Platform) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		p.t.Cleanup(func() { _ = c.Close() })
+		go func() {
+			in := sip.NewParser().NewSIPStream()
+			buf := make([]byte, 700) // messages come in pieces
+			for {
+				n, err := c.Read(buf)
+				if err != nil {
+					return
+				}
+				_ = in.ParseSIPStream(buf[:n], func(m sip.Message) { p.take(m, func(b []byte) { _, _ = c.Write(b) }) })
+			}
+		}()
+	}
+}
+
+// take answers a request; responses are noted.
+func (p *Platform) take(m sip.Message, send func([]byte)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.send = send
+	req, ok := m.(*sip.Request)
+	if !ok {
+		r := m.(*sip.Response)
+		p.seen = append(p.seen, fmt.Sprintf("%d to %s", r.StatusCode, r.CSeq().MethodName))
+		return
+	}
+	method := string(req.Method)
+	if p.Deaf[method] > 0 {
+		p.Deaf[method]--
+		p.seen = append(p.seen, method+" lost")
+		return
+	}
+	p.seen = append(p.seen, method)
+	p.bodies[method] = string(req.Body())
+	answer := func(code int, reason string, body []byte, more ...sip.Header) {
+		r := sip.NewResponseFromRequest(req, code, reason, body)
+		for _, h := range more {
+			r.AppendHeader(h)
+		}
+		send([]byte(r.String()))
+	}
+	switch {
+	case method == "ACK":
+		p.acknowledged(req)
+	case p.Refuse[method] > 0:
+		answer(p.Refuse[method], map[int]string{403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 486: "Busy Here"}[p.Refuse[method]], nil)
+	case !p.allowed(req):
+		p.nonce++
+		answer(401, "Unauthorized", nil, sip.NewHeader("WWW-Authenticate", fmt.Sprintf(`Digest realm="3402000000", nonce="n%d", algorithm=MD5`, p.nonce)))
+	case method == "MESSAGE" && p.Forgets && !p.known:
+		answer(403, "Forbidden", nil)
+	case method == "MESSAGE":
+		answer(200, "OK", nil)
+		p.message(req, send)
+	case method == "INVITE":
+		answer(100, "Trying", nil)
+		sdp, err := p.invited(req, send)
+		if err != nil {
+			p.t.Error(err)
+			answer(488, "Not Acceptable Here", nil)
+			return
+		}
+		final := func() {
+			answer(200, "OK", []byte(sdp), sip.NewHeader("Contact", "<sip:"+p.ID+"@"+p.Address+">"), sip.NewHeader("Content-Type", "application/sdp"))
+		}
+		if p.Slow > 0 {
+			time.AfterFunc(p.Slow, final)
+		} else {
+			final()
+		}
+	case method == "REGISTER":
+		p.known = true
+		answer(200, "OK", nil)
+	case method == "BYE":
+		p.ended(req)
+		answer(200, "OK", nil)
+	default:
+		answer(200, "OK", nil)
+	}
+}
+
+// Seen are the requests and responses that came, in their order.
+func (p *Platform) Seen() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.seen...)
+}
+
+// Count tells how many of them are this one.
+func (p *Platform) Count(what string) int {
+	return strings.Count("\n"+strings.Join(p.Seen(), "\n\n")+"\n", "\n"+what+"\n")
+}
+
+// Body is that of the last request of a method.
+func (p *Platform) Body(method string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bodies[method]
+}
+
+// Forget has it begin anew: who was registered is not known any more.
+func (p *Platform) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known, p.Forgets = false, true
+}
+
+// Set changes how it behaves.
+func (p *Platform) Set(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+}
+
+// URL is that of the platform.
+func (p *Platform) URL() string { return "gb28181://" + p.Address + "/" + p.ID }
+
+// Send sends a message of the test's own to who asked last.
+func (p *Platform) Send(text string) {
+	p.mu.Lock()
+	send := p.send
+	p.mu.Unlock()
+	send([]byte(text))
+}
