@@ -53,7 +53,7 @@ func open(ctx context.Context, a Address, o stream.Options) (*peer, error) {
 			p.close()
 			return nil, err
 		}
-		go p.stay()
+		go p.stay(keepaliveEvery)
 	}
 	return p, nil
 }

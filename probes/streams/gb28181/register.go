@@ -61,8 +61,8 @@ func granted(answer *message, asked int) int {
 
 // stay keeps the registration until the connection ends. A peer that no longer answers
 // has its connection ended, so that all begins anew.
-func (p *peer) stay() {
-	tick := time.NewTicker(keepaliveEvery)
+func (p *peer) stay(every time.Duration) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	silent := 0
 	for {

@@ -32,6 +32,7 @@ type Platform struct {
 	Deaf      map[string]int           // so many requests of a method are lost
 	Refuse    map[string]int           // final responses, by method, to all of it
 	Film      []byte                   // the program stream of each camera
+	Lasts     time.Duration            // so long it takes to send the film; 0: no longer than it must
 	EndsFilm  bool                     // it sends BYE behind it
 	SDP       func(answer string) string
 	NoMedia   bool          // it accepts an INVITE and sends nothing
@@ -47,6 +48,7 @@ type Platform struct {
 	nonce  int
 	send   func([]byte) // to who asked last
 	known  bool         // somebody registered
+	open   []net.Conn
 }
 
 // Serve answers over "udp" or "tcp" until the test ends.
@@ -94,6 +96,7 @@ func (p *Platform) accept(l net.Listener) {
 			return
 		}
 		p.t.Cleanup(func() { _ = c.Close() })
+		p.Set(func() { p.open = append(p.open, c) })
 		go func() {
 			in := sip.NewParser().NewSIPStream()
 			buf := make([]byte, 700) // messages come in pieces
@@ -198,6 +201,15 @@ func (p *Platform) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known, p.Forgets = false, true
+}
+
+// Hangup closes all SIP connections over TCP.
+func (p *Platform) Hangup() {
+	p.Set(func() {
+		for _, c := range p.open {
+			_ = c.Close()
+		}
+	})
 }
 
 // Set changes how it behaves.

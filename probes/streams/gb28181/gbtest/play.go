@@ -79,6 +79,7 @@ func (p *Platform) acknowledged(req *sip.Request) {
 			return
 		}
 		defer c.Close()
+		pace := max(p.Lasts*1400/time.Duration(max(len(p.Film), 1)), time.Millisecond)
 		for i := 0; i*1400 < len(p.Film); i++ {
 			b := make([]byte, 12, 1412)
 			b[0], b[1] = 0x80, 96
@@ -91,7 +92,7 @@ func (p *Platform) acknowledged(req *sip.Request) {
 			select {
 			case <-x.stop:
 				return
-			case <-time.After(time.Millisecond):
+			case <-time.After(pace):
 			}
 			if _, err := c.Write(b); err != nil {
 				return
