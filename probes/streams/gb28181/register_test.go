@@ -75,3 +75,17 @@ func TestGranted(t *testing.T) {
 		}
 	}
 }
+
+// The credentials of a catalogue serve a camera whose URL has none.
+func TestSharedUser(t *testing.T) {
+	p := (&gbtest.Platform{ID: platformID, User: "me", Password: "x", Challenge: []string{"REGISTER", "INVITE"}, Film: gbtest.Film(t, 1)}).Serve(t, "udp")
+	if _, err := ask(t, strings.Replace(p.URL(), "//", "//me:x@", 1)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	sink := &taken{enough: 10, done: cancel}
+	if err := read1(t, ctx, p.URL()+"/"+door, sink); err != nil || sink.video < 10 {
+		t.Errorf("%v, %q", err, p.Seen())
+	}
+}
