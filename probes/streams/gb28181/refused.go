@@ -30,12 +30,12 @@ func (p *peer) refuses(method string, m *message) error {
 	cure := ""
 	switch m.status {
 	case unauthorized, proxyAuthRequired:
-		cure = fmt.Sprintf(" although credentials were sent: is the password right, and is the user %s known there", p.address.ID)
+		cure = fmt.Sprintf(" although credentials were sent (is the password right, and is snag's id %s known there?)", p.address.ID)
 		if p.who() == nil {
 			cure = ": give the user and password in the URL (gb28181://USER:PASSWORD@…) or, for a catalogue, in --discover-credentials FILE"
 		}
 	case forbidden:
-		cure = fmt.Sprintf(" (is snag's id %s known there? ?id= gives another)", p.address.ID)
+		cure = fmt.Sprintf(" (is snag's id %s known there, and its password right? ?id= gives another id)", p.address.ID)
 	case notFound:
 		cure = " (does it know this id?)"
 	case notAllowed, notImplemented:
