@@ -58,8 +58,8 @@ var kinds = []kind{
 	{name: "wowza", template: "rtmp://{host}:1935/{app}/{stream}", path: wowzaPath, read: readWowzaInstances, list: listWowza, label: []string{"app", "instance", "vhost"}},
 	{name: "antmedia", template: "http://{host}:5080/{app}/streams/{stream}.m3u8", page: antMediaPage, read: readAntMedia, of: antMediaVars, label: []string{"app"}},
 	{name: "nms", template: "rtmp://{host}:1935/{app}/{stream}", path: "/api/streams", read: readNMS, label: []string{"app"}},
-	{name: gb28181.Scheme, template: "gb28181://{host}:{port}/{device}/{stream}", parse: gb28181URL, ask: askGB28181, leave: leaveGB28181, label: []string{"device"}},
 	{name: "consul", read: readConsul, label: []string{"service", "node", "tags"}},
+	{name: gb28181.Scheme, template: "gb28181://{host}:{port}/{device}/{stream}", parse: gb28181URL, ask: askGB28181, leave: leaveGB28181, label: []string{"device"}},
 }
 
 func kindNames() string {
