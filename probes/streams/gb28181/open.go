@@ -38,13 +38,22 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	return fmt.Errorf("read %s: %w", wire.Shown(u), err)
 }
 
-func read(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
+// Check tells what is wrong with the URL of a camera.
+func Check(u *url.URL) error {
 	a, err := Parse(u)
-	switch {
-	case err != nil:
+	if err == nil && a.Channel == "" {
+		err = errors.New("it names no camera: write gb28181://HOST[:5060]/DEVICE_ID/CHANNEL_ID; --discover gb28181://HOST/DEVICE_ID watches all of its catalogue")
+	}
+	return err
+}
+
+func read(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
+	if err := Check(u); err != nil {
 		return err
-	case a.Channel == "":
-		return errors.New("it names no camera: write gb28181://HOST[:5060]/DEVICE_ID/CHANNEL_ID; --discover gb28181://HOST/DEVICE_ID watches all of its catalogue")
+	}
+	a, err := Parse(u)
+	if err != nil {
+		return err
 	}
 	p, release, err := peers.acquire(ctx, a, o)
 	if err != nil {
