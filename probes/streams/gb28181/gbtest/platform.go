@@ -5,7 +5,6 @@ package gbtest
 import (
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -49,66 +48,6 @@ type Platform struct {
 	send   func([]byte) // to who asked last
 	known  bool         // somebody registered
 	open   []net.Conn
-}
-
-// Serve answers over "udp" or "tcp" until the test ends.
-func (p *Platform) Serve(t *testing.T, network string) *Platform {
-	t.Helper()
-	p.t, p.bodies, p.calls = t, map[string]string{}, map[string]*played{}
-	if network == "tcp" {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Address = l.Addr().String()
-		t.Cleanup(func() { _ = l.Close() })
-		go p.accept(l)
-		return p
-	}
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Address = c.LocalAddr().String()
-	t.Cleanup(func() { _ = c.Close() })
-	go func() {
-		buf := make([]byte, 64<<10)
-		for {
-			n, from, err := c.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			m, err := sip.ParseMessage(append([]byte(nil), buf[:n]...))
-			if err != nil {
-				t.Errorf("a datagram is no SIP message: %v: %q", err, buf[:n])
-				continue
-			}
-			p.take(m, func(b []byte) { _, _ = c.WriteTo(b, from) })
-		}
-	}()
-	return p
-}
-
-func (p *Platform) accept(l net.Listener) {
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		p.t.Cleanup(func() { _ = c.Close() })
-		p.Set(func() { p.open = append(p.open, c) })
-		go func() {
-			in := sip.NewParser().NewSIPStream()
-			buf := make([]byte, 700) // messages come in pieces
-			for {
-				n, err := c.Read(buf)
-				if err != nil {
-					return
-				}
-				_ = in.ParseSIPStream(buf[:n], func(m sip.Message) { p.take(m, func(b []byte) { _, _ = c.Write(b) }) })
-			}
-		}()
-	}
 }
 
 // take answers a request; responses are noted.
@@ -175,57 +114,4 @@ func (p *Platform) take(m sip.Message, send func([]byte)) {
 	default:
 		answer(200, "OK", nil)
 	}
-}
-
-// Seen are the requests and responses that came, in their order.
-func (p *Platform) Seen() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return append([]string(nil), p.seen...)
-}
-
-// Count tells how many of them are this one.
-func (p *Platform) Count(what string) int {
-	return strings.Count("\n"+strings.Join(p.Seen(), "\n\n")+"\n", "\n"+what+"\n")
-}
-
-// Body is that of the last request of a method.
-func (p *Platform) Body(method string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.bodies[method]
-}
-
-// Forget has it begin anew: who was registered is not known any more.
-func (p *Platform) Forget() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.known, p.Forgets = false, true
-}
-
-// Hangup closes all SIP connections over TCP.
-func (p *Platform) Hangup() {
-	p.Set(func() {
-		for _, c := range p.open {
-			_ = c.Close()
-		}
-	})
-}
-
-// Set changes how it behaves.
-func (p *Platform) Set(change func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	change()
-}
-
-// URL is that of the platform.
-func (p *Platform) URL() string { return "gb28181://" + p.Address + "/" + p.ID }
-
-// Send sends a message of the test's own to who asked last.
-func (p *Platform) Send(text string) {
-	p.mu.Lock()
-	send := p.send
-	p.mu.Unlock()
-	send([]byte(text))
 }
