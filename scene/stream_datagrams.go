@@ -14,6 +14,8 @@ func overDatagrams(row recording.Stream) bool {
 	switch scheme {
 	case "udp", "rtp", "sdp", "ps+udp":
 		return true
+	case "gb28181":
+		return !strings.Contains(row.URL, "media=") // which is only given to have it over TCP
 	case "rtsp", "rtsps", "rtsp+udp", "rtsp+tcp":
 		return false // it is asked for over a connection: see carriesAll
 	}

@@ -8,7 +8,7 @@ import (
 
 // discoverUsage is what --discover takes, after what it does.
 func discoverUsage(does string) string {
-	return does + ": nginx:URL mediamtx:URL srs:URL wowza:URL antmedia:URL nms:URL consul:URL, then 'url=TEMPLATE' where streams are read elsewhere; may be given more than once"
+	return does + ": nginx:URL mediamtx:URL srs:URL wowza:URL antmedia:URL nms:URL consul:URL gb28181://HOST/DEVICE_ID, then 'url=TEMPLATE' where streams are read elsewhere; may be given more than once"
 }
 
 const credentialsUsage = "ask those servers with the users and tokens of this file: HOST[:PORT] user=… password=…, or HOST[:PORT] token=…, a line; it must be yours alone (chmod 600)"

@@ -56,8 +56,8 @@ func watchCommand() *cobra.Command {
 		Use:   "watch URL…",
 		Short: "Watch live streams as a viewer would, and say who freezes",
 		Long: `Watch live streams until stopped: rtmp rtmps rtsp rtp, MPEG-TS over UDP, HLS,
-GB28181 PS; all else through ffprobe. Nothing is decoded and no payload is kept, but with
---picture a key picture now and then, until it was judged.
+GB28181 (PS, and cameras over SIP); all else through ffprobe. Nothing is decoded and no
+payload is kept, but with --picture a key picture now and then, until it was judged.
 After a URL, in the same argument, may stand name=…, threshold=… and label.KEY=….
 
 In a terminal it shows a table, the sick first. Elsewhere it writes a line for
@@ -71,6 +71,7 @@ not be read, 1 failed, 2 usage.`,
   snag watch 'rtmp://origin/live/cam1 name=door threshold=3s' rtmp://origin/live/cam2
   snag watch --discover nginx:http://origin:8080/stat --for 10m --out incident
   snag watch --discover wowza:http://origin:8087 --discover-credentials servers --group app
+  snag watch --discover gb28181://10.0.0.5/34020000002000000001 --discover-credentials servers
   sudo snag watch --list cams.txt --host --webhook https://ops.example/hook
   snag watch --passive --port 1935
   snag watch --read incident.pcap

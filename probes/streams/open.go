@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"snag/probes/streams/ffprobe"
+	"snag/probes/streams/gb28181"
 	"snag/probes/streams/hls"
 	"snag/probes/streams/ps"
 	"snag/probes/streams/rtmp"
@@ -23,6 +24,7 @@ type protocol struct {
 	schemes []string
 	suffix  string // of the URL's path; "" for any
 	open    stream.Open
+	check   func(*url.URL) error // tells what is wrong with a URL before it is read; nil: nothing can be
 }
 
 // protocols is the list of readers; the first that fits a URL reads it.
@@ -34,6 +36,7 @@ var protocols = []protocol{
 	{schemes: []string{"file"}, suffix: ".sdp", open: rtp.Open},
 	{schemes: []string{"udp"}, open: ts.Open},
 	{schemes: []string{"ps+udp", "ps+tcp"}, open: ps.Open},
+	{schemes: []string{gb28181.Scheme}, open: gb28181.Open, check: gb28181.Check},
 	{schemes: []string{"http", "https"}, suffix: ".m3u8", open: hls.Open},
 	{schemes: []string{"http", "https"}, suffix: ".ts", open: hls.Progressive},
 	{schemes: ffprobe.Schemes(), open: ffprobe.Open},
@@ -47,6 +50,11 @@ func Open(u *url.URL) (stream.Open, error) {
 	}
 	for _, p := range protocols {
 		if slices.Contains(p.schemes, scheme) && strings.HasSuffix(strings.ToLower(u.Path), p.suffix) {
+			if p.check != nil {
+				if err := p.check(u); err != nil {
+					return nil, err
+				}
+			}
 			return p.open, nil
 		}
 	}

@@ -82,8 +82,8 @@ func address(u *url.URL) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(a, uint16(port)), nil
 }
 
-func nobody(addr netip.AddrPort, way string, o stream.Options) error {
-	return fmt.Errorf("nobody sent to %s port %d within %s (was the device told to send there, and is no firewall between?)", way, addr.Port(), o.Timeout)
+func nobody(port uint16, way string, o stream.Options) error {
+	return fmt.Errorf("nobody sent to %s port %d within %s (was the device told to send there, and is no firewall between?)", way, port, o.Timeout)
 }
 
 func overUDP(ctx context.Context, addr netip.AddrPort, r *receiver, o stream.Options) error {
@@ -92,7 +92,13 @@ func overUDP(ctx context.Context, addr netip.AddrPort, r *receiver, o stream.Opt
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer c.Close()
-	asked, begun := time.Now(), false
+	return fromSocket(ctx, c, r, o, 0)
+}
+
+// fromSocket takes datagrams. Once there were some, silence without any ends it; 0: it
+// waits on.
+func fromSocket(ctx context.Context, c *wire.UDP, r *receiver, o stream.Options, silence time.Duration) error {
+	last, begun := time.Now(), false
 	buf := make([]byte, 9216)
 	wait := tick
 	if o.Every > 0 {
@@ -115,14 +121,18 @@ func overUDP(ctx context.Context, addr netip.AddrPort, r *receiver, o stream.Opt
 				begun = true
 				r.sink.Published(at, c.LocalAddr().String(), from.String())
 			}
+			last = time.Now()
 			r.packet(at, buf[:n])
 		}
 		r.tick(o.Now())
 		if err := r.hopeless(); err != nil {
 			return err
 		}
-		if !begun && time.Since(asked) > o.Timeout {
-			return nobody(addr, "UDP", o)
+		switch quiet := time.Since(last); {
+		case !begun && quiet > o.Timeout:
+			return nobody(uint16(c.LocalAddr().(*net.UDPAddr).Port), "UDP", o)
+		case begun && silence > 0 && quiet > silence:
+			return &stream.Ended{Why: fmt.Sprintf("no packet for %s", silence)}
 		}
 		rest(ctx, o.Every)
 	}
@@ -138,13 +148,18 @@ func overTCP(ctx context.Context, addr netip.AddrPort, r *receiver, o stream.Opt
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	return fromListener(ctx, l, r, o)
+}
+
+// fromListener takes the first connection, and closes the listener.
+func fromListener(ctx context.Context, l net.Listener, r *receiver, o stream.Options) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	_ = l.(*net.TCPListener).SetDeadline(time.Now().Add(o.Timeout))
 	c, err := l.Accept()
 	_ = l.Close() // one sender is read
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nobody(addr, "TCP", o)
+		return nobody(uint16(l.Addr().(*net.TCPAddr).Port), "TCP", o)
 	}
 	if err != nil {
 		return fmt.Errorf("accept: %w", err)
@@ -213,47 +228,4 @@ func rest(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-t.C:
 	}
-}
-
-// framer cuts packets with 16-bit lengths before them (RFC 4571 2) from what comes
-// in any pieces. Its buffer grows to the longest packet, 64 KiB at the most.
-type framer struct {
-	buf        []byte
-	start, end int
-	asked      int
-}
-
-func (f *framer) room() []byte {
-	if f.start > 0 {
-		f.end = copy(f.buf, f.buf[f.start:f.end])
-		f.start = 0
-	}
-	if f.end == len(f.buf) {
-		grown := make([]byte, min(max(2*len(f.buf), 8<<10), 2+1<<16))
-		copy(grown, f.buf)
-		f.buf = grown
-	}
-	f.asked = len(f.buf) - f.end
-	return f.buf[f.end:]
-}
-
-func (f *framer) filled(n int) { f.end += n }
-
-// size is how much the last read could have brought.
-func (f *framer) size() int { return f.asked }
-
-// next is the next whole packet, good until room; nil when there is none.
-func (f *framer) next() []byte {
-	for f.end-f.start >= 2 {
-		n := int(f.buf[f.start])<<8 | int(f.buf[f.start+1])
-		if f.end-f.start < 2+n {
-			return nil
-		}
-		b := f.buf[f.start+2 : f.start+2+n]
-		f.start += 2 + n
-		if n > 0 {
-			return b
-		}
-	}
-	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"snag/probes/streams/gb28181"
 )
 
 const maxCredentials = 64 << 10 // bytes of the file
@@ -105,7 +107,7 @@ func (c *Credentials) add(words []string) error {
 func (c *Credentials) forServer(u *url.URL) (credential, bool) {
 	port := u.Port()
 	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		port = map[string]string{"http": "80", "https": "443", gb28181.Scheme: gb28181.Port}[u.Scheme]
 	}
 	host := strings.ToLower(u.Hostname())
 	if strings.Contains(host, ":") {

@@ -2,12 +2,15 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"snag/probes/streams/gb28181"
 )
 
 // What a server's answers may cost.
@@ -26,6 +29,8 @@ type Discovery struct {
 	template string
 	web      *web
 	layers   Layers
+	inside   string         // path of the network namespace; "": snag's own
+	cameras  []gb28181.Item // of the last catalogue
 }
 
 // ParseDiscovery reads what --discover takes: KIND:URL, and after a blank
@@ -42,9 +47,12 @@ func ParseDiscovery(spec string) (*Discovery, error) {
 		return nil, fmt.Errorf("%q: write KIND:URL, KIND one of %s", Clean(hideUser(spec), 80), kindNames())
 	}
 	d := &Discovery{kind: kinds[at], template: kinds[at].template}
-	d.api, err = url.Parse(raw)
-	if err != nil || d.api.Host == "" || d.api.Scheme != "http" && d.api.Scheme != "https" {
-		return nil, fmt.Errorf("%s: after %s: comes an http:// or https:// URL", Clean(hideUser(raw), 80), name)
+	parse := d.kind.parse
+	if parse == nil {
+		parse = webURL
+	}
+	if d.api, err = parse(raw); err != nil {
+		return nil, fmt.Errorf("%s: after %s: comes %w", Clean(hideUser(raw), 80), name, err)
 	}
 	d.web = newWeb(d.api.User)
 	d.api.User = nil
@@ -70,6 +78,15 @@ func ParseDiscovery(spec string) (*Discovery, error) {
 	return d, nil
 }
 
+// webURL is the URL of an API over HTTP.
+func webURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("an http:// or https:// URL")
+	}
+	return u, nil
+}
+
 // Layers has each stream watched at its layers, in place of its URL.
 func (d *Discovery) Layers(l Layers) { d.layers = l }
 
@@ -81,6 +98,14 @@ func (d *Discovery) Name() string { return d.kind.name + " " + ShownURL(d.api) }
 func (d *Discovery) Ask(ctx context.Context) ([]Entry, []Problem, error) {
 	ctx, cancel := context.WithTimeout(ctx, askAll)
 	defer cancel()
+	if d.kind.ask != nil {
+		found, problems, err := d.kind.ask(ctx, d)
+		if err != nil {
+			return nil, nil, fmt.Errorf("discover %s: %w", d.Name(), err)
+		}
+		entries, more := d.entries(found)
+		return entries, append(problems, more...), nil
+	}
 	get := func(at *url.URL) ([]byte, error) { return d.web.get(ctx, at) }
 	list := d.kind.list
 	if list == nil {

@@ -1,8 +1,11 @@
 package watch
 
 import (
+	"context"
 	"net/url"
 	"strings"
+
+	"snag/probes/streams/gb28181"
 )
 
 // kind is one sort of server.
@@ -18,6 +21,11 @@ type kind struct {
 	// list asks in another way than page by page; nil: it does not. cut tells that
 	// more was left than maxPages allows.
 	list func(api *url.URL, get func(*url.URL) ([]byte, error)) (found []vars, cut bool, err error)
+	// ask asks in another way than over HTTP; nil: it does not. leave ends what ask began.
+	ask   func(ctx context.Context, d *Discovery) ([]vars, []Problem, error)
+	leave func(d *Discovery)
+	// parse reads what follows the kind's name and a colon; nil: an HTTP URL.
+	parse func(raw string) (*url.URL, error)
 	// of is what holds for all streams of an API's URL; nil: nothing.
 	of func(api *url.URL) vars
 	// label are those of a stream's vars that group streams as the server does.
@@ -51,6 +59,7 @@ var kinds = []kind{
 	{name: "antmedia", template: "http://{host}:5080/{app}/streams/{stream}.m3u8", page: antMediaPage, read: readAntMedia, of: antMediaVars, label: []string{"app"}},
 	{name: "nms", template: "rtmp://{host}:1935/{app}/{stream}", path: "/api/streams", read: readNMS, label: []string{"app"}},
 	{name: "consul", read: readConsul, label: []string{"service", "node", "tags"}},
+	{name: gb28181.Scheme, template: "gb28181://{host}:{port}/{device}/{stream}", parse: gb28181URL, ask: askGB28181, leave: leaveGB28181, label: []string{"device"}},
 }
 
 func kindNames() string {

@@ -42,6 +42,7 @@ func askClient() *http.Client {
 
 // Inside asks from inside the network namespace at path.
 func (d *Discovery) Inside(path string) {
+	d.inside = path
 	d.web.client.Transport = &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return netns.Dial(ctx, &net.Dialer{Timeout: askTimeout}, path, network, address)

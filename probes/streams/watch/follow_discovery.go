@@ -11,6 +11,9 @@ const keepGone = 5 * time.Minute
 
 // FollowDiscovery keeps to what a server says that it carries until ctx ends.
 func (w *Watcher) FollowDiscovery(ctx context.Context, d *Discovery) {
+	if d.kind.leave != nil {
+		defer d.kind.leave(d)
+	}
 	f := w.following(d)
 	f.ask(ctx, time.Now())
 	every(ctx, discoverEvery, func() { f.ask(ctx, time.Now()) })

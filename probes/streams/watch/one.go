@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"snag/probes/streams/figures"
+	"snag/probes/streams/gb28181"
 	"snag/probes/streams/past"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/wire"
@@ -178,7 +179,7 @@ func protocolOf(e Entry) string {
 		return "ffprobe"
 	case scheme == "udp":
 		return "mpegts"
-	case strings.HasPrefix(scheme, "ps+"):
+	case strings.HasPrefix(scheme, "ps+") || scheme == gb28181.Scheme:
 		return "ps"
 	case strings.HasPrefix(scheme, "rtsp"):
 		return "rtsp"

@@ -5,22 +5,30 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"snag/probes/streams/gb28181"
 )
 
 // placeholder is a {name} of a template.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-var known = map[string]bool{"host": true, "app": true, "stream": true, "address": true, "port": true, "node": true, "service": true, "id": true, "vhost": true, "instance": true, "tags": true}
+var known = map[string]bool{"host": true, "app": true, "stream": true, "address": true, "port": true, "node": true, "service": true, "id": true, "vhost": true, "instance": true, "tags": true, "device": true}
 
 // queryVhost is a virtual host that players name in the query.
 const queryVhost = "?vhost"
+
+// What a template does not name, and a stream's URL has all the same.
+const (
+	ownQuery = "?query" // of gb28181: how its own URL says that it is to be asked
+	ownName  = "?name"  // that people know the stream by
+)
 
 // checkTemplate tells what is wrong with a template that was given as what=t.
 func checkTemplate(what, t string) error {
 	for _, p := range placeholder.FindAllString(t, -1) {
 		name := p[1 : len(p)-1]
 		if !known[name] && !strings.HasPrefix(name, "meta.") && !strings.HasPrefix(name, "label.") {
-			return fmt.Errorf("%s=%s: there is no %s: there are {host} {app} {stream} of a server, {vhost} of srs, {instance} of wowza, {address} {port} {node} {service} {id} {tags} {meta.KEY} of consul, {label.KEY} of a stream that has labels", what, Clean(hideUser(t), 120), p)
+			return fmt.Errorf("%s=%s: there is no %s: there are {host} {app} {stream} of a server, {vhost} of srs, {instance} of wowza, {device} {port} of gb28181, {address} {port} {node} {service} {id} {tags} {meta.KEY} of consul, {label.KEY} of a stream that has labels", what, Clean(hideUser(t), 120), p)
 		}
 	}
 	filled := placeholder.ReplaceAllString(t, "1")
@@ -58,6 +66,9 @@ func fill(template string, v vars) (string, error) {
 	}
 	if v[queryVhost] != "" && !strings.Contains(template, "{vhost}") {
 		out = withVhost(out, v[queryVhost])
+	}
+	if v[ownQuery] != "" && strings.HasPrefix(out, gb28181.Scheme+":") && !strings.Contains(out, "?") {
+		out += "?" + v[ownQuery]
 	}
 	return out, nil
 }
@@ -116,6 +127,9 @@ func (d *Discovery) entriesOf(v vars) ([]Entry, error) {
 		return nil, err
 	}
 	e.Labels = d.labels(v)
+	if v[ownName] != "" {
+		e.Name = Clean(v[ownName], maxName)
+	}
 	if d.layers != nil {
 		return d.layers.of(e, v)
 	}
