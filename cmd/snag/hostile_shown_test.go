@@ -228,6 +228,7 @@ func inject(t testing.TB, packed []byte, into func(string) bool) (*recording.Rec
 // Whatever text of a recording holds what steers a terminal, nothing that snag prints
 // has it raw.
 func TestNothingOfAStrangersSteersTheTerminal(t *testing.T) {
+	t.Parallel()
 	tries, values := 0, 0
 	check := func(what string, packed []byte, into func(string) bool) *injector {
 		r, j := inject(t, packed, into)
