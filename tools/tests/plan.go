@@ -63,7 +63,6 @@ var whole = map[string]string{
 	"snag/cmd/snag":        "snag find judges the whole machine",
 	"snag/cmd/snag-lab":    "snag find judges the whole machine",
 	"snag/lab":             "it makes incidents that are judged",
-	"snag/lab/labtest":     "the sockets of its server are measured, in slices where others are busy",
 	"snag/probes/host":     "it makes thousands of interfaces, which other probes count",
 	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
 	"snag/probes/oncpu":    "its shares of CPU time are those of the machine",
@@ -78,6 +77,7 @@ var whole = map[string]string{
 var pairs = map[string]string{
 	"snag/lab/all":       "one of its remedies is judged by answers that are some milliseconds late",
 	"snag/lab/broadcast": "snag find inside a namespace judges the whole machine",
+	"snag/lab/labtest":   "the sockets of its server are measured, in slices where others are busy",
 }
 
 // supports are the packages that give live tests their namespaces and programs.
