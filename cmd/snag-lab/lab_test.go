@@ -79,6 +79,7 @@ func TestLabScoreTellsFailures(t *testing.T) {
 // The committed recordings are scored without root, and snag is right on each; the
 // plain alarms are not.
 func TestLabScoreOfKeptRecordings(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "score.json")
 	out, err := labSays("score", "--from", "../../lab/recordings", "--short", "--json", file)
 	if err != nil {
@@ -102,6 +103,7 @@ func TestLabScoreOfKeptRecordings(t *testing.T) {
 
 // The fit can be made of the committed recordings, and its weights are Go.
 func TestLabCalibrate(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "weights.go")
 	out, err := labSays("calibrate", "--from", "../../lab/recordings", "--write", file)
 	if err != nil || !strings.Contains(out, "| decisive |") {

@@ -11,6 +11,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"snag-lab": m
 
 // TestScripts runs the commands as a user would: see testdata/script.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -184,6 +184,7 @@ func child(t testing.TB, snag string, memory int64, args ...string) (said string
 
 // A small file makes nobody's memory full, and what was too much is named.
 func TestBombs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	snag := filepath.Join(dir, "snag")
 	built.Program(t, "snag", snag)

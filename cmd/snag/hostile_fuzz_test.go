@@ -129,11 +129,14 @@ func packText(text []byte) []byte {
 // FuzzRows takes the rows of a recording, as text.
 func FuzzRows(f *testing.F) {
 	for i, b := range sickOnes(f, true) {
+		if i%4 != 0 {
+			continue // FuzzFields has them all
+		}
 		one, err := text(b, 5)
 		if err != nil {
 			f.Fatal(err)
 		}
-		if i%4 == 0 && len(one) < 400_000 {
+		if len(one) < 400_000 {
 			f.Add(one)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"snag/internal/built"
 	"snag/lab/origin"
 )
 
@@ -18,25 +16,10 @@ import (
 // second wakes snag some 60 times a second. With a timer of Go for each reader, and one
 // for snag's own lateness, it was 600 times.
 func TestWatchOfOneStreamSeldomWakes(t *testing.T) {
-	if err := origin.Check(); err != nil {
-		t.Fatal(err)
+	dir, command, server, here := aloneAtServer(t)
+	if !here {
+		return
 	}
-	dir := t.TempDir()
-	command := filepath.Join(dir, "snag")
-	built.Program(t, "snag", command)
-	server := loopback(t)
-	conf := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(conf, []byte(origin.Config(dir, server)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	beside(t, "nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log"))
-	within(t, "nginx listens", func() bool {
-		c, err := net.Dial("tcp", server)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
 	url := origin.URL(server, "cam")
 	beside(t, "ffmpeg", "-nostdin", "-loglevel", "quiet", "-re", "-f", "lavfi", "-i", "testsrc=size=160x90:rate=25",
 		"-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1", "-g", "25", "-pix_fmt", "yuv420p", "-t", "90", "-f", "flv", url)

@@ -76,11 +76,13 @@ func told(t *testing.T) (url string, of func(stream string) []string) {
 
 // aloneAtServer builds snag into a folder and starts a server of RTMP, in a namespace of the test's
 // own: its ports of loopback are nobody else's. Without here the test ran in another process.
+// Such tests wait for most of their time, beside each other and beside the other parallel ones.
 func aloneAtServer(t *testing.T) (dir, snag, server string, here bool) {
 	t.Helper()
 	if err := origin.Check(); err != nil {
 		t.Fatal(err)
 	}
+	t.Parallel()
 	if netnstest.Alone(t) {
 		return "", "", "", false
 	}

@@ -16,6 +16,7 @@ import (
 // The shortest remedies from the incident to the verdict that it is gone, and one plan
 // that does not help. make lab-remedies runs all of them.
 func TestRemedies(t *testing.T) {
+	t.Parallel() // beside TestApplyAutoBetweenTwoEpisodes
 	for i, name := range []string{"fd-limit", "qdisc-drop"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

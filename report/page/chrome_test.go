@@ -1,160 +1,74 @@
 package page
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 )
 
-// chrome drives a headless Chromium over its debugging pipe: JSON messages that
-// end in a NUL, on the child's descriptors 3 and 4 (the DevTools protocol). The
-// few methods that the tests need are not worth a library.
+// chrome is a window of the browser, in a context of its own: no other window has its size,
+// its theme, or what it keeps.
 type chrome struct {
 	t       testing.TB
-	in      *os.File
-	mu      sync.Mutex
-	id      int
-	waiting map[int]chan reply
+	of      *chromium
 	session string
+	loaded  chan struct{}
+
+	mu      sync.Mutex
 	console []string // errors and warnings of the page
 	asked   []string // URLs that the page asked for, but its own
-	loaded  chan struct{}
 }
 
-type reply struct {
-	Result json.RawMessage
-	Error  *struct{ Message string }
-}
-
-// browser starts Chromium; it ends with the test.
+// browser opens a window, which ends with the test.
 func browser(t testing.TB) *chrome {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatalf("the browser tests need Chromium: %v: make setup installs it", err)
-	}
-	toChild, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, fromChild, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--disable-background-networking", "--no-first-run", "--force-color-profile=srgb", "--user-data-dir="+t.TempDir(),
-		"--remote-debugging-pipe", "about:blank")
-	cmd.ExtraFiles = []*os.File{toChild, fromChild}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	toChild.Close()
-	fromChild.Close()
-	c := &chrome{t: t, in: in, waiting: map[int]chan reply{}, loaded: make(chan struct{}, 1)}
-	go c.read(bufio.NewReaderSize(out, 1<<20))
+	c := &chrome{t: t, of: started(t), loaded: make(chan struct{}, 1)}
+	var context struct{ BrowserContextID string }
+	c.call("Target.createBrowserContext", nil, &context)
 	t.Cleanup(func() {
-		c.send("Browser.close", nil)
-		done := make(chan struct{})
-		go func() { cmd.Wait(); close(done) }()
-		select {
-		case <-done:
-		case <-time.After(5 * time.Second):
-			cmd.Process.Kill()
-			<-done
+		if err := c.of.call("", "Target.disposeBrowserContext", map[string]any{"browserContextId": context.BrowserContextID}, nil); err != nil {
+			t.Error(err)
 		}
-		in.Close()
-		out.Close()
 	})
 	var target struct{ TargetID string }
-	c.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	c.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID}, &target)
 	var session struct{ SessionID string }
 	c.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
 	c.session = session.SessionID
+	c.of.mu.Lock()
+	c.of.windows[c.session] = c
+	c.of.mu.Unlock()
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		c.call(domain+".enable", nil, nil)
 	}
 	return c
 }
 
-func (c *chrome) read(r *bufio.Reader) {
-	for {
-		b, err := r.ReadBytes(0)
-		if err != nil {
-			return
-		}
-		var m struct {
-			reply
-			ID     int
-			Method string
-			Params json.RawMessage
-		}
-		if json.Unmarshal(b[:len(b)-1], &m) != nil {
-			continue
-		}
-		c.mu.Lock()
-		if ch := c.waiting[m.ID]; m.ID != 0 && ch != nil {
-			delete(c.waiting, m.ID)
-			ch <- m.reply
-		}
-		switch m.Method {
-		case "Runtime.exceptionThrown", "Log.entryAdded":
-			c.console = append(c.console, string(m.Params))
-		case "Runtime.consoleAPICalled":
-			c.console = append(c.console, string(m.Params))
-		case "Network.requestWillBeSent":
-			var p struct{ Request struct{ URL string } }
-			json.Unmarshal(m.Params, &p)
-			c.asked = append(c.asked, p.Request.URL)
-		case "Page.loadEventFired":
-			select {
-			case c.loaded <- struct{}{}:
-			default:
-			}
-		}
-		c.mu.Unlock()
-	}
-}
-
-func (c *chrome) send(method string, params any) chan reply {
+func (c *chrome) event(method string, params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.id++
-	m := map[string]any{"id": c.id, "method": method}
-	if params != nil {
-		m["params"] = params
+	switch method {
+	case "Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled":
+		c.console = append(c.console, string(params))
+	case "Network.requestWillBeSent":
+		var p struct{ Request struct{ URL string } }
+		json.Unmarshal(params, &p)
+		c.asked = append(c.asked, p.Request.URL)
+	case "Page.loadEventFired":
+		select {
+		case c.loaded <- struct{}{}:
+		default:
+		}
 	}
-	if c.session != "" && method != "Browser.close" {
-		m["sessionId"] = c.session
-	}
-	b, err := json.Marshal(m)
-	if err != nil {
-		c.t.Error(err)
-	}
-	ch := make(chan reply, 1)
-	c.waiting[c.id] = ch
-	c.in.Write(append(b, 0))
-	return ch
 }
 
 func (c *chrome) call(method string, params, result any) {
 	c.t.Helper()
-	select {
-	case r := <-c.send(method, params):
-		if r.Error != nil {
-			c.t.Fatalf("%s: %s", method, r.Error.Message)
-		}
-		if result != nil {
-			if err := json.Unmarshal(r.Result, result); err != nil {
-				c.t.Fatalf("%s: %v", method, err)
-			}
-		}
-	case <-time.After(60 * time.Second):
-		c.t.Fatalf("%s: Chromium gave no answer within 60 s", method)
+	if err := c.of.call(c.session, method, params, result); err != nil {
+		c.t.Fatal(err)
 	}
 }
 

@@ -99,9 +99,11 @@ func (f *fakeWatch) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(answer)
 }
 
-// watching opens the page of a watch of n streams.
+// watching opens the page of a watch of n streams. Tests of one wait for its looks, beside
+// each other.
 func watching(t *testing.T, n int) (*chrome, *fakeWatch) {
 	t.Helper()
+	t.Parallel()
 	f := &fakeWatch{n: n}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)

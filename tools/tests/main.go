@@ -4,7 +4,8 @@
 // Live tests measure the machine that they run on, so every test program of theirs is compiled
 // and linked first. Then come those that look at namespaces of their own and mostly wait, and
 // in the time that they leave, at a lower priority, the packages that need no privilege. Those
-// that measure the whole machine come last, each by itself (plan.go has the rule).
+// that need a quiet machine come then, two at a time, and those that measure the whole machine
+// last, each by itself (plan.go has the rule).
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -65,7 +67,7 @@ func run(ctx context.Context, list bool, seed string, patterns []string) error {
 		fmt.Printf("%s: %d packages, %.0f s\n", done, n, time.Since(began).Seconds())
 		began = time.Now()
 	}
-	live := append(append([]pkg{}, by[beside]...), by[alone]...)
+	live := slices.Concat(by[beside], by[paired], by[alone])
 	// What does not build is reported by runPure and runLive, each package's for itself.
 	programs := build(ctx, dir, live)
 	if len(live) > 0 {
@@ -81,6 +83,8 @@ func run(ctx context.Context, list bool, seed string, patterns []string) error {
 	step(fmt.Sprint("live in namespaces of their own, ", besideWidth, " at a time"), len(by[beside]))
 	unprivileged.Wait()
 	step("without privileges, "+fmt.Sprint(pureWidth())+" at a time, beside those and after", len(by[pure]))
+	times = append(times, runLive(ctx, e, programs, by[paired], 2)...)
+	step("live, two at a time", len(by[paired]))
 	times = append(times, runLive(ctx, e, programs, by[alone], 1)...)
 	step("live, one at a time", len(by[alone]))
 	printLongest(times, 15)

@@ -28,6 +28,9 @@ const (
 	// beside: live, but each looks at its own namespaces and processes, and mostly
 	// waits. besideWidth at a time.
 	beside way = "beside"
+	// paired: live, needs a machine on which little runs, and takes little of it. Two at a
+	// time.
+	paired way = "paired"
 	// alone: live, and measures the whole machine, or takes most of it. One at a time.
 	alone way = "alone"
 )
@@ -60,9 +63,6 @@ var whole = map[string]string{
 	"snag/cmd/snag":        "snag find judges the whole machine",
 	"snag/cmd/snag-lab":    "snag find judges the whole machine",
 	"snag/lab":             "it makes incidents that are judged",
-	"snag/lab/all":         "one of its remedies is judged by answers that are some milliseconds late",
-	"snag/lab/broadcast":   "snag find inside a namespace judges the whole machine",
-	"snag/lab/labtest":     "the sockets of its server are measured, in slices where others are busy",
 	"snag/probes/host":     "it makes thousands of interfaces, which other probes count",
 	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
 	"snag/probes/oncpu":    "its shares of CPU time are those of the machine",
@@ -71,26 +71,13 @@ var whole = map[string]string{
 	"snag/probes/syscalls": "what it costs is measured",
 }
 
-// parts of packages that need the machine do not: these of their tests look at namespaces
-// and processes of their own, and run beside others.
-var parts = map[string]string{
-	"snag/cmd/snag":    "^Test(Ablate|KilledAtEachSync|TheGuardIsKilled|TheTerminalIsLost|ARelativeStore|AReadOnlyProc|ADeviceThatGoesAway|ADiskThatIsFull|TwoAtOnce|ReadHoldsAgainstAnyFile|ReadOfThousandsOfFiles|WatchOfRealStreams|PassiveInANamespace|TracesBesideALogOfAnHour|TracesOfTheLabAreJudged|LogsNameTheirCulprit|WatchThatIsStarved|WatchOfTenThousand)$",
-	"snag/lab/all":     "^Test(CommandsForNow|FamiliesAreSound|Remedies|ApplyAutoBetweenTwoEpisodes|RecordedIncidents|SetUpHasWhatFamiliesNeed|ThePlayerAtSeveralPlaces|ThePlayerAlone|ThePlayerAloneAtOtherLevels|WrongPlansAreValid)$",
-	"snag/lab/labtest": "^TestBothEndsCaptured$",
-}
-
-// split puts the parts of packages that may run beside others there.
-func split(all []pkg) (out []pkg) {
-	for _, p := range all {
-		if tests := parts[p.ImportPath]; tests != "" {
-			part := p
-			p.flags, part.flags = []string{"-test.skip=" + tests}, []string{"-test.run=" + tests}
-			part.part = true
-			out = append(out, part)
-		}
-		out = append(out, p)
-	}
-	return out
+// pairs are the packages whose tests need a machine on which little runs, and why. They
+// look at their own namespaces, wait for most of their time, and each uses a fifth of a CPU
+// at most.
+var pairs = map[string]string{
+	"snag/lab/all":       "one of its remedies is judged by answers that are some milliseconds late",
+	"snag/lab/broadcast": "snag find inside a namespace judges the whole machine",
+	"snag/lab/labtest":   "the sockets of its server are measured, in slices where others are busy",
 }
 
 // supports are the packages that give live tests their namespaces and programs.
@@ -126,6 +113,8 @@ func (p pkg) way() way {
 		return pure
 	case p.part:
 		return beside
+	case pairs[p.ImportPath] != "":
+		return paired
 	case whole[p.ImportPath] != "", p.incident && !p.waits:
 		return alone
 	default:

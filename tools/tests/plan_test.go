@@ -22,6 +22,8 @@ func TestWay(t *testing.T) {
 		{pkg{TestGoFiles: []string{"alive_test.go", "delivered_test.go"}}, pure},
 		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"snag/lab/labtest"}}, beside},
 		{pkg{ImportPath: "snag/cmd/snag", TestImports: []string{"snag/lab/labtest"}}, alone},
+		{pkg{ImportPath: "snag/lab/broadcast", TestImports: []string{"snag/lab/labtest"}}, paired},
+		{pkg{ImportPath: "snag/lab/broadcast", TestImports: []string{"snag/lab/labtest"}, part: true}, beside},
 		{pkg{TestImports: []string{"snag/lab/labtest"}, incident: true}, alone},
 		{pkg{XTestGoFiles: []string{"a_test.go"}, XTestImports: []string{"snag/internal/netns/netnstest"}}, beside},
 		{pkg{TestGoFiles: []string{"a_test.go"}, TestImports: []string{"snag/lab/labtest"}, waits: true, incident: true}, beside},
@@ -34,9 +36,14 @@ func TestWay(t *testing.T) {
 
 // A package that was moved must not lose the machine that it needs, or its place.
 func TestThePlanNamesPackages(t *testing.T) {
-	for _, path := range slices.Concat(slices.Collect(maps.Keys(whole)), slices.Collect(maps.Keys(parts)), longest) {
+	for _, path := range slices.Concat(slices.Collect(maps.Keys(whole)), slices.Collect(maps.Keys(pairs)), slices.Collect(maps.Keys(parts)), longest) {
 		if _, err := os.Stat(filepath.Join("../..", strings.TrimPrefix(path, "snag/"))); err != nil {
 			t.Error(err)
+		}
+	}
+	for path := range pairs {
+		if whole[path] != "" {
+			t.Errorf("%s runs beside another, and alone", path)
 		}
 	}
 }
@@ -61,32 +68,5 @@ func TestDistinctNames(t *testing.T) {
 	groups := distinct([]pkg{{ImportPath: "a/x"}, {ImportPath: "a/y"}, {ImportPath: "b/x"}, {ImportPath: "c/x"}, {ImportPath: "b/y"}})
 	if len(groups) != 3 || len(groups[0]) != 2 || len(groups[1]) != 2 || len(groups[2]) != 1 {
 		t.Errorf("%v", groups)
-	}
-}
-
-// All tests of a package that is split run, each once, and those that run beside others
-// are there.
-func TestSplit(t *testing.T) {
-	all := split([]pkg{{ImportPath: "snag/cmd/snag", TestImports: []string{"snag/lab/labtest"}}, {ImportPath: "snag/probes"}})
-	if len(all) != 3 || all[0].way() != beside || all[1].way() != alone || all[2].flags != nil ||
-		strings.TrimPrefix(all[0].flags[0], "-test.run=") != strings.TrimPrefix(all[1].flags[0], "-test.skip=") {
-		t.Fatalf("%+v", all)
-	}
-	for path, tests := range parts {
-		dir := filepath.Join("../..", strings.TrimPrefix(path, "snag/"))
-		files, _ := filepath.Glob(filepath.Join(dir, "*_test.go"))
-		text := ""
-		for _, f := range files {
-			b, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text += string(b)
-		}
-		for _, name := range strings.Split(strings.Trim(strings.TrimPrefix(tests, "^Test"), "()$"), "|") {
-			if !strings.Contains(text, "func Test"+name+"(t *testing.T)") {
-				t.Errorf("%s has no test Test%s", path, name)
-			}
-		}
 	}
 }

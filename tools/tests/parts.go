@@ -1,0 +1,28 @@
+package main
+
+import "strings"
+
+// parts of packages that need the machine do not: these of their tests look at namespaces
+// and processes of their own, and run beside others. Each pattern is a process of its own,
+// so that those which judge recordings do not keep those waiting which wait anyway.
+var parts = map[string][]string{
+	"snag/cmd/snag":    {"^Test(Ablate|KilledAtEachSync|TheGuardIsKilled|TheTerminalIsLost|ARelativeStore|AReadOnlyProc|ADeviceThatGoesAway|ADiskThatIsFull|TwoAtOnce|ReadHoldsAgainstAnyFile|ReadOfThousandsOfFiles|WatchOfRealStreams|PassiveInANamespace|TracesBesideALogOfAnHour|TracesOfTheLabAreJudged|LogsNameTheirCulprit|WatchThatIsStarved|WatchOfTenThousand)$"},
+	"snag/lab/all":     {"^Test(Remedies|ApplyAutoBetweenTwoEpisodes)$", "^Test(CommandsForNow|FamiliesAreSound|RecordedIncidents|SetUpHasWhatFamiliesNeed|ThePlayerAtSeveralPlaces|ThePlayerAlone|ThePlayerAloneAtOtherLevels|WrongPlansAreValid)$"},
+	"snag/lab/labtest": {"^TestBothEndsCaptured$"},
+}
+
+// split puts the parts of packages that may run beside others there.
+func split(all []pkg) (out []pkg) {
+	for _, p := range all {
+		for _, tests := range parts[p.ImportPath] {
+			part := p
+			part.flags, part.part = []string{"-test.run=" + tests}, true
+			out = append(out, part)
+		}
+		if all := parts[p.ImportPath]; len(all) > 0 {
+			p.flags = []string{"-test.skip=" + strings.Join(all, "|")}
+		}
+		out = append(out, p)
+	}
+	return out
+}
