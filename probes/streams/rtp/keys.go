@@ -9,12 +9,12 @@ import (
 
 // keyed puts a track's key picture together, where somebody wants key pictures whole.
 type keyed struct {
-	keys  stream.Keys
-	whole stream.Whole
-	ts    uint32
-	coded bool // there is a slice in it: parameter sets alone go before the next picture
-	key   bool
-	at    int64 // arrival of its last byte
+	keys stream.Keys
+	unpacker
+	ts     uint32
+	sliced bool // there is a slice in it, kept or not: parameter sets alone go before the next picture
+	key    bool
+	at     int64 // arrival of its last byte
 }
 
 // Keys has key pictures handed on: call it before the first packet. Those of H.264 and HEVC are, and
@@ -49,24 +49,24 @@ func (k *keyed) add(f *Format, p *piece, lost bool) {
 	if lost {
 		k.whole.Drop()
 	}
-	if k.coded && k.ts != p.ts {
+	if k.sliced && k.ts != p.ts {
 		k.end(f)
 		if !lost { // else its beginning may be missing
-			k.begin(f)
+			k.start(f)
 		}
 	}
 	k.ts, k.at = p.ts, max(k.at, p.at)
-	k.coded = k.coded || p.heads.coded
+	k.sliced = k.sliced || p.heads.coded
 	k.key = k.key || p.heads.key
 	if !k.whole.On() {
 		return
 	}
-	if k.coded && !k.key || p.b == nil || !unpack(f, p.b, &k.whole) {
+	if k.sliced && !k.key || p.b == nil || !k.payload(f, p.b) {
 		k.whole.Drop()
 	}
 }
 
-func (k *keyed) begin(f *Format) {
+func (k *keyed) start(f *Format) {
 	if k.whole.Begin(k.keys); k.whole.On() {
 		k.whole.Add(f.sets)
 	}
@@ -74,10 +74,10 @@ func (k *keyed) begin(f *Format) {
 
 // end hands on the key picture that is whole.
 func (k *keyed) end(f *Format) {
-	if b := k.whole.Take(); b != nil && k.coded && k.key {
+	if b := k.whole.Take(); b != nil && k.sliced && k.key {
 		k.keys.Key(f.Codec, b, k.at)
 	}
-	k.coded, k.key = false, false
+	k.sliced, k.coded, k.skips, k.key = false, false, false, false
 }
 
 // forget gives up what there is: the sender has begun anew.

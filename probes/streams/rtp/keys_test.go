@@ -75,6 +75,7 @@ type sender struct {
 	hevc       bool
 	aggregates bool // the units before the slices in one packet
 	everySlice bool // the marker is on every slice
+	everySets  bool // so are parameter sets, before it
 	out        []*pion.Packet
 	seq        uint16
 }
@@ -103,7 +104,15 @@ func (s *sender) picture(ts uint32, units [][]byte) {
 		}
 		units = units[n:]
 	}
+	var sets [][]byte
 	for i, u := range units {
+		if info := codec.NAL(name, u); info.Parameter {
+			sets = append(sets, u)
+		} else if s.everySets && !info.First {
+			for _, set := range sets {
+				s.add(ts, false, set)
+			}
+		}
 		marker := i == len(units)-1 || s.everySlice && codec.NAL(name, u).Slice
 		const most = 300
 		if len(u) <= most {
@@ -143,6 +152,7 @@ func TestKeyPicturesAreKeptWhole(t *testing.T) {
 		"H.264, not wanted":                 {slices: 1},
 		"H.264, aggregated, of four slices": {sender: sender{aggregates: true}, slices: 4, wants: 9, told: 3},
 		"H.264, a marker on every slice":    {sender: sender{everySlice: true}, slices: 4, wants: 9, told: 3},
+		"H.264, as GStreamer sends slices":  {sender: sender{everySets: true}, slices: 4, wants: 9, told: 3},
 		"H.264, parameter sets in the SDP":  {slices: 1, outside: true, wants: 9, told: 3},
 		"H.264, parameter sets apart":       {slices: 1, apart: true, wants: 9, told: 3},
 		"H.264, out of order":               {slices: 1, change: swapped, wants: 9, told: 3},
@@ -213,18 +223,12 @@ func TestKeyPicturesAreKeptWhole(t *testing.T) {
 	}
 }
 
-// normal leaves out delimiters and SEI, and puts parameter sets first.
+// normal leaves out all but parameter sets and slices.
 func normal(format string, b []byte) []byte {
-	var sets, slices [][]byte
-	for _, n := range nals(b) {
-		switch i := codec.NAL(format, n); {
-		case i.Parameter:
-			sets = append(sets, n)
-		case i.Slice:
-			slices = append(slices, n)
-		}
-	}
-	return stream0(append(sets, slices...))
+	return stream0(slices.DeleteFunc(nals(b), func(n []byte) bool {
+		i := codec.NAL(format, n)
+		return !i.Parameter && !i.Slice
+	}))
 }
 
 // stream0 is units as a byte stream.

@@ -7,20 +7,45 @@ import (
 
 var startCode = []byte{0, 0, 0, 1}
 
-// unpack adds the NAL units of a payload to a byte stream (annex B), and tells whether it can. H.264
-// in interleaved mode (MTAP) and HEVC with PACI it can't.
-func unpack(f *Format, b []byte, to *stream.Whole) bool {
-	if f.Codec == codec.HEVC {
-		return unpackHEVC(f, b, to)
+// unpacker makes a picture's byte stream (annex B) of its payloads.
+type unpacker struct {
+	whole stream.Whole
+	coded bool // there is a slice in it
+	skips bool // the unit whose fragments come is left out
+}
+
+// begin begins a NAL unit, which begins with b. What comes between slices is left out: GStreamer sends
+// parameter sets before each slice of a key picture, which a decoder takes for the next one's.
+func (u *unpacker) begin(name string, b []byte) {
+	i := codec.NAL(name, b)
+	u.skips = u.coded && !i.Slice
+	u.coded = u.coded || i.Slice
+	if !u.skips {
+		u.whole.Add(startCode, b)
 	}
-	if len(b) == 0 {
+}
+
+// more adds what follows of it.
+func (u *unpacker) more(b []byte) {
+	if !u.skips {
+		u.whole.Add(b)
+	}
+}
+
+// payload adds one, and tells whether it can: H.264 in interleaved mode (MTAP) and HEVC with PACI it
+// can't.
+func (u *unpacker) payload(f *Format, b []byte) bool {
+	switch {
+	case len(b) == 0:
 		return true // padding
+	case f.Codec == codec.HEVC:
+		return u.hevc(f, b)
 	}
 	switch kind := b[0] & 31; kind {
 	case 24:
-		return unpackUnits(b[1:], 0, to)
+		return u.units(f, b[1:], 0)
 	case 25: // STAP-B: a decoding order number first
-		return len(b) > 3 && unpackUnits(b[3:], 0, to)
+		return len(b) > 3 && u.units(f, b[3:], 0)
 	case 26, 27:
 		return false
 	case 28, 29:
@@ -32,48 +57,46 @@ func unpack(f *Format, b []byte, to *stream.Whole) bool {
 			return false
 		}
 		if b[1]&0x80 != 0 {
-			to.Add(startCode, []byte{b[0]&0xe0 | b[1]&31})
+			u.begin(f.Codec, []byte{b[0]&0xe0 | b[1]&31})
 		}
-		to.Add(b[head:])
+		u.more(b[head:])
 		return true
 	}
-	to.Add(startCode, b)
+	u.begin(f.Codec, b)
 	return true
 }
 
-func unpackHEVC(f *Format, b []byte, to *stream.Whole) bool {
+func (u *unpacker) hevc(f *Format, b []byte) bool {
 	donl := 0
 	if f.donl {
 		donl = 2
-	}
-	if len(b) == 0 {
-		return true
 	}
 	if len(b) < 3+donl {
 		return false
 	}
 	switch b[0] >> 1 & 63 {
 	case 48:
-		return unpackUnits(b[2:], donl, to)
+		return u.units(f, b[2:], donl)
 	case 49:
 		head := 3
 		if b[2]&0x80 != 0 {
 			if head += donl; len(b) <= head {
 				return false
 			}
-			to.Add(startCode, []byte{b[0]&0x81 | b[2]&63<<1, b[1]})
+			u.begin(f.Codec, []byte{b[0]&0x81 | b[2]&63<<1, b[1]})
 		}
-		to.Add(b[head:])
+		u.more(b[head:])
 	case 50:
 		return false
 	default:
-		to.Add(startCode, b[:2], b[2+donl:])
+		u.begin(f.Codec, b[:2])
+		u.more(b[2+donl:])
 	}
 	return true
 }
 
-// unpackUnits takes those of an aggregation packet, as units reads them.
-func unpackUnits(b []byte, don int, to *stream.Whole) bool {
+// units takes those of an aggregation packet, as the function units reads them.
+func (u *unpacker) units(f *Format, b []byte, don int) bool {
 	for len(b) > don+2 {
 		b = b[don:]
 		don = min(don, 1)
@@ -81,7 +104,7 @@ func unpackUnits(b []byte, don int, to *stream.Whole) bool {
 		if b = b[2:]; n == 0 || n > len(b) {
 			return false
 		}
-		to.Add(startCode, b[:n])
+		u.begin(f.Codec, b[:n])
 		b = b[n:]
 	}
 	return true
