@@ -55,12 +55,12 @@ func filming(codec string, out ...string) []string {
 
 // Key pictures of every protocol come whole to whoever wants them, and are what was filmed.
 func TestKeyPicturesOfEveryProtocol(t *testing.T) {
-	o := startOrigin(t)
+	server := startOrigin(t)
 	dir := t.TempDir()
 	web := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(web.Close)
 	in := func(name string) string { return filepath.Join(dir, name) }
-	want := map[string]picture.Grey{}
+	want := map[string]picture.Picture{}
 	for codec := range encoders {
 		b, err := exec.Command("ffmpeg", append(append([]string{"-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", scene, "-pix_fmt", "yuv420p"}, encoders[codec]...), "-frames:v", "1", "-f", codec, "-")...).Output()
 		if err != nil {
@@ -72,34 +72,34 @@ func TestKeyPicturesOfEveryProtocol(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, codec string
-		begin       func(t *testing.T, codec string) string // gives the URL
+		begin       func(o *origin, codec string) string // gives the URL
 	}{
-		{"RTMP", "h264", func(_ *testing.T, codec string) string {
+		{"RTMP", "h264", func(o *origin, codec string) string {
 			o.run(filming(codec, "-f", "flv", o.url("cam"))...)
 			return o.url("cam")
 		}},
-		{"RTSP of GStreamer", "h264", func(t *testing.T, _ string) string { return gstreamer(t, in("gst.mp4")) }},
-		{"RTSP published by ffmpeg", "hevc", func(_ *testing.T, codec string) string {
-			at := free(t)
+		{"RTSP of GStreamer", "h264", func(o *origin, _ string) string { return gstreamer(o.t, in("gst.mp4")) }},
+		{"RTSP published by ffmpeg", "hevc", func(o *origin, codec string) string {
+			at := free(o.t)
 			time.AfterFunc(time.Second, func() { o.run(filming(codec, "-f", "rtsp", "-rtsp_transport", "tcp", "rtsp://"+at+"/cam")...) })
 			return "rtsp-listen://" + at + "/cam"
 		}},
-		{"RTP, parameter sets in the SDP", "h264", rtpOf(o, in("h264.sdp"))},
-		{"RTP, parameter sets in the SDP", "hevc", rtpOf(o, in("hevc.sdp"))},
-		{"MPEG-TS", "hevc", func(t *testing.T, codec string) string {
-			at := "udp://" + free(t)
+		{"RTP, parameter sets in the SDP", "h264", rtpOf(in("h264.sdp"))},
+		{"RTP, parameter sets in the SDP", "hevc", rtpOf(in("hevc.sdp"))},
+		{"MPEG-TS", "hevc", func(o *origin, codec string) string {
+			at := "udp://" + free(o.t)
 			o.run(filming(codec, "-f", "mpegts", at+"?pkt_size=1316")...)
 			return at
 		}},
-		{"GB28181", "h264", programOf(o, in("h264.fifo"))},
-		{"GB28181", "hevc", programOf(o, in("hevc.fifo"))},
-		{"HLS of MPEG-TS", "h264", hlsOf(o, web.URL, in("ts"))},
-		{"HLS of fragmented MP4", "h264", hlsOf(o, web.URL, in("mp4"), "-hls_segment_type", "fmp4")},
-		{"HLS of fragmented MP4", "hevc", hlsOf(o, web.URL, in("hvc1"), "-hls_segment_type", "fmp4", "-tag:v", "hvc1")},
+		{"GB28181", "h264", programOf(in("h264.fifo"))},
+		{"GB28181", "hevc", programOf(in("hevc.fifo"))},
+		{"HLS of MPEG-TS", "h264", hlsOf(web.URL, in("ts"))},
+		{"HLS of fragmented MP4", "h264", hlsOf(web.URL, in("mp4"), "-hls_segment_type", "fmp4")},
+		{"HLS of fragmented MP4", "hevc", hlsOf(web.URL, in("hvc1"), "-hls_segment_type", "fmp4", "-tag:v", "hvc1")},
 	} {
 		t.Run(c.name+" "+c.codec, func(t *testing.T) {
-			t.Parallel()
-			u, err := url.Parse(c.begin(t, c.codec))
+			u, err := url.Parse(c.begin(&origin{t, server.rtmp, server.http}, c.codec)) // what it runs ends with the test
+
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,9 +123,9 @@ func TestKeyPicturesOfEveryProtocol(t *testing.T) {
 			for range 2 {
 				select {
 				case k := <-keys.got:
-					g, err := picture.Decode(ctx, k.codec, k.b)
-					if err != nil || k.codec != c.codec || !picture.Alike(g, want[c.codec]) {
-						t.Errorf("%s of %d bytes: %v", k.codec, len(k.b), err)
+					p, err := picture.Decode(ctx, k.codec, k.b)
+					if err != nil || k.codec != c.codec || p.Garbled || !picture.Alike(p.Grey, want[c.codec].Grey) {
+						t.Errorf("%s of %d bytes: %v, garbled %v", k.codec, len(k.b), err, p.Garbled)
 					}
 				case <-ctx.Done():
 					t.Fatalf("no key picture of %s: %v", u, last.Load())
@@ -135,9 +135,9 @@ func TestKeyPicturesOfEveryProtocol(t *testing.T) {
 	}
 }
 
-func rtpOf(o *origin, sdp string) func(*testing.T, string) string {
-	return func(t *testing.T, codec string) string {
-		o.run(filming(codec, "-flags", "+global_header", "-f", "rtp", "-sdp_file", sdp, "rtp://"+evenPort(t)+"?pkt_size=1200")...)
+func rtpOf(sdp string) func(*origin, string) string {
+	return func(o *origin, codec string) string {
+		o.run(filming(codec, "-flags", "+global_header", "-f", "rtp", "-sdp_file", sdp, "rtp://"+evenPort(o.t)+"?pkt_size=1200")...)
 		o.await("the SDP is written", func() bool { b, err := os.ReadFile(sdp); return err == nil && len(b) > 100 })
 		return "sdp://" + sdp
 	}
@@ -154,10 +154,10 @@ func evenPort(t *testing.T) string {
 	return net.JoinHostPort(host, strconv.Itoa(n&^1))
 }
 
-func hlsOf(o *origin, base, dir string, more ...string) func(*testing.T, string) string {
-	return func(t *testing.T, codec string) string {
+func hlsOf(base, dir string, more ...string) func(*origin, string) string {
+	return func(o *origin, codec string) string {
 		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
+			o.t.Fatal(err)
 		}
 		o.run(filming(codec, append(append([]string{"-f", "hls", "-hls_time", "1", "-hls_list_size", "5"}, more...), filepath.Join(dir, "out.m3u8"))...)...)
 		o.await("the playlist is written", func() bool { _, err := os.Stat(filepath.Join(dir, "out.m3u8")); return err == nil })
@@ -166,8 +166,9 @@ func hlsOf(o *origin, base, dir string, more ...string) func(*testing.T, string)
 }
 
 // programOf sends ffmpeg's program stream as a device of GB/T 28181 does, over UDP.
-func programOf(o *origin, fifo string) func(*testing.T, string) string {
-	return func(t *testing.T, codec string) string {
+func programOf(fifo string) func(*origin, string) string {
+	return func(o *origin, codec string) string {
+		t := o.t
 		if err := exec.Command("mkfifo", fifo).Run(); err != nil {
 			t.Fatal(err)
 		}

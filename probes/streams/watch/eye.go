@@ -15,7 +15,7 @@ import (
 type Pictures struct {
 	Every time.Duration // of a stream, at the most
 	// Decode makes a picture of a key picture's bytes.
-	Decode func(ctx context.Context, codec string, b []byte) (picture.Grey, error)
+	Decode func(ctx context.Context, codec string, b []byte) (picture.Picture, error)
 }
 
 // Bounds of it.
