@@ -50,7 +50,8 @@ const (
 	EventStreamRestarted  = "stream-restarted"       // its timestamps begin anew near zero: a new publisher, an encoder that was started again, or a server that counts anew for each reader; attrs: from, to (seconds)
 	EventStreamRateFell   = "stream-frame-rate-fell" // fewer frames a second by the timestamps than before, from T to End; value: frames a second, the least over five seconds; attrs: base (what it was)
 	EventStreamBitsFell   = "stream-bit-rate-fell"   // as many frames of far fewer bytes, from T to End; value: bits a second, the least over five seconds or a GOP; attrs: base (what it was)
-	EventStreamBlack      = "stream-black-picture"   // key pictures are black, from T to End; value: how many by then (of snag watch --picture)
+	EventStreamGarbled    = "stream-garbled-picture" // key pictures in which ffmpeg met errors, from T to End; value: how many by then (of snag watch --picture)
+	EventStreamBlack      = "stream-black-picture"   // the same, black
 	EventStreamPlain      = "stream-plain-picture"   // the same, of one brightness
 	EventStreamStill      = "stream-picture-frozen"  // the same, alike
 	EventStreamChanged    = "stream-changed"         // attrs: what (codec, resolution, rate, channels, audio), from, to; audio to "none": it stays away while the video comes

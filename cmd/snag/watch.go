@@ -105,7 +105,7 @@ not be read, 1 failed, 2 usage.`,
 	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
-	flags.BoolVar(&f.picture, "picture", false, "have ffmpeg decode a key picture of each stream now and then, and say which are black, of one brightness or the same; what it costs: docs/watch.md")
+	flags.BoolVar(&f.picture, "picture", false, "have ffmpeg decode a key picture of each stream now and then, and say which are garbled, black, of one brightness or the same; what it costs: docs/watch.md")
 	flags.DurationVar(&f.look, "picture-every", 10*time.Second, "of each stream a picture so often at the most")
 	flags.BoolVar(&f.host, "host", false, "record this host too, as snag find does, a minute at a time: when a stream stops, the minute is judged, and who stopped it goes to the table, the command and the webhook (root)")
 	flags.StringVar(&f.netns, "netns", "", "read, ask and capture inside this network namespace, by name or inode")

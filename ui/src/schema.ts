@@ -516,6 +516,7 @@ export interface StreamRow {
     | "refused"
     | "no answer"
     | "no audio"
+    | "garbled"
     | "black"
     | "plain"
     | "still"

@@ -452,6 +452,8 @@ func happened() []watch.Happened {
 		h(recording.EventStreamChanged, figures.Instant, 0, figures.Event{What: "resolution", From: "1280x720", To: "640x360"}),
 		h(recording.EventStreamChanged, figures.Instant, 0, figures.Event{What: "audio", From: "aac", To: "none"}),
 		h(recording.EventStreamRestarted, figures.Instant, 0, figures.Event{From: "86.04", To: "0.08"}),
+		h(recording.EventStreamGarbled, figures.Begun, 2, figures.Event{Unit: "pictures"}),
+		h(recording.EventStreamGarbled, figures.Ended, 3, figures.Event{Unit: "pictures"}),
 		h(recording.EventStreamBlack, figures.Begun, 2, figures.Event{Unit: "pictures"}),
 		h(recording.EventStreamBlack, figures.Ended, 6, figures.Event{Unit: "pictures"}),
 		h(recording.EventStreamPlain, figures.Begun, 2, figures.Event{Unit: "pictures"}),

@@ -46,7 +46,7 @@ func say(h watch.Happened) string {
 			return fmt.Sprintf("its clock keeps pace again; it went at %.2f of the wall's", h.Value)
 		}
 		return fmt.Sprintf("slow: its clock goes at %.2f of the wall's: its source, its server or the way is too slow, and a viewer can't tell which", h.Value)
-	case recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
+	case recording.EventStreamGarbled, recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
 		return shows(h, ended)
 	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
 		return fell(h, ended)
@@ -127,7 +127,7 @@ func freeze(h watch.Happened, ended bool, length time.Duration) string {
 
 // shows tells what the picture is, and for how long it was.
 func shows(h watch.Happened, ended bool) string {
-	text := map[string]string{recording.EventStreamBlack: "black", recording.EventStreamPlain: "of one brightness", recording.EventStreamStill: "the same"}[h.Kind]
+	text := map[string]string{recording.EventStreamGarbled: "garbled", recording.EventStreamBlack: "black", recording.EventStreamPlain: "of one brightness", recording.EventStreamStill: "the same"}[h.Kind]
 	if ended {
 		return fmt.Sprintf("its picture is no longer %s; it was for %s, in %.0f key pictures", text, span(h.End.Sub(h.T)), h.Value)
 	}

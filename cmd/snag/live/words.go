@@ -24,6 +24,8 @@ func stateWord(s watch.State) string {
 		return "no answer"
 	case watch.NoAudio:
 		return "no audio"
+	case watch.GarbledPicture:
+		return "garbled"
 	case watch.BlackPicture:
 		return "black"
 	case watch.PlainPicture:

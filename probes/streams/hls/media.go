@@ -34,6 +34,9 @@ func newMedia(sink stream.Sink) *media {
 	return &media{ts: ts.New(sink), mp4: mp4.New(sink), packed: packed{sink: sink}}
 }
 
+// keys has key pictures handed on.
+func (m *media) keys(k stream.Keys) { m.ts.Keys, m.mp4.Keys = k, k }
+
 // begin begins a segment. goesOn tells that it is the next part of the one before.
 func (m *media) begin(goesOn bool) {
 	m.broken = nil

@@ -62,7 +62,9 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 		// Its own connections' addresses are not the stream's.
 		sound := newClient(u, o)
 		defer sound.close()
-		g := &follower{client: sound, options: o, sink: quiet{without{both, stream.Video}}, url: from}
+		only := o
+		only.Keys = nil // pictures are the other's
+		g := &follower{client: sound, options: only, sink: quiet{without{both, stream.Video}}, url: from}
 		if err := follow(ctx, g, from, audio.uri); err != nil && ctx.Err() == nil && !listEnded(err) {
 			both.Note("its audio: " + err.Error())
 		}

@@ -33,7 +33,8 @@ func Progressive(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Opt
 	}
 	defer resp.Body.Close()
 	m := newMedia(sink)
-	m.ts.Live, m.ts.Keys = true, o.Keys
+	m.ts.Live = true
+	m.keys(o.Keys)
 	m.begin(false)
 	buf := make([]byte, 16<<10)
 	let := false

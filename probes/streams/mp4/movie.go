@@ -16,6 +16,8 @@ type track struct {
 	stream.Params
 	duration, size, flags uint32 // of a sample, where its fragment does not say (trex, 8.8.3)
 	at                    uint64 // decode time of the next fragment, where it has no tfdt
+	sets                  []byte // parameter sets as a byte stream (annex B)
+	length                int    // bytes of a unit's length; 0: its pictures can't be taken
 }
 
 // movie reads a moov box: its tracks, of which the first video and the first
@@ -128,6 +130,7 @@ func (t *track) entry(b []byte) {
 			return
 		}
 		done = true
+		encrypted := kind == "encv"
 		if kind == "encv" || kind == "enca" { // what it was before: sinf/frma (8.12)
 			skip := videoEntry
 			if kind == "enca" {
@@ -154,6 +157,9 @@ func (t *track) entry(b []byte) {
 			t.audio(codec.EAC3, b)
 		case ".mp3":
 			t.audio(codec.MP3, b)
+		}
+		if encrypted {
+			t.length = 0
 		}
 	})
 }
@@ -187,8 +193,10 @@ func (t *track) video(name string, b []byte) {
 		switch kind {
 		case "avcC":
 			p, _, err = codec.AVCC(b)
+			t.parameterSets(b)
 		case "hvcC":
 			p, _, err = codec.HVCC(b)
+			t.parameterSets(b)
 		case "av1C":
 			p, err = codec.AV1C(b)
 		default:
@@ -199,6 +207,13 @@ func (t *track) video(name string, b []byte) {
 		}
 		t.Params = p
 	})
+}
+
+// parameterSets takes those of a configuration record. In avc3 and hev1 they are in the stream.
+func (t *track) parameterSets(b []byte) {
+	if sets, length, err := codec.Sets(t.Codec, b); err == nil {
+		t.sets, t.length = sets, length
+	}
 }
 
 func (t *track) audio(name string, b []byte) {

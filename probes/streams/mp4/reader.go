@@ -1,6 +1,7 @@
 // Package mp4 reads fragmented MP4 (ISO/IEC 14496-12) as it comes, for its
 // frames: sizes, times, key flags, and what its tracks are. Media data is passed
-// over; of the rest at most a megabyte is held at once.
+// over but for key pictures that are wanted (stream.Keys), one at a time; of the rest
+// at most a megabyte is held at once.
 package mp4
 
 import (
@@ -26,19 +27,21 @@ type Reader struct {
 	sink stream.Sink
 	// Hint fills what the tracks do not say: a playlist's FRAME-RATE, for one.
 	Hint func(*stream.Params)
+	Keys stream.Keys // takes key pictures whole; nil: nobody
 
-	head   [16]byte
-	have   int
-	left   uint64 // bytes of the box yet to come
-	ends   bool   // the box goes on to the end of the file
-	hold   []byte // of a moov or moof
-	holds  bool
-	kind   string // of the box that is held
-	pos    uint64 // bytes since Segment
-	start  uint64 // where the box began
-	tracks []track
-	frames []sample
-	next   int // of frames
+	head    [16]byte
+	have    int
+	left    uint64 // bytes of the box yet to come
+	ends    bool   // the box goes on to the end of the file
+	hold    []byte // of a moov or moof
+	holds   bool
+	kind    string // of the box that is held
+	pos     uint64 // bytes since Segment
+	start   uint64 // where the box began
+	tracks  []track
+	frames  []sample
+	next    int // of frames
+	picture stream.Whole
 }
 
 // sample is a frame of a fragment: when and where its last byte is.
@@ -54,6 +57,7 @@ func New(sink stream.Sink) *Reader { return &Reader{sink: sink} }
 func (r *Reader) Segment() {
 	r.have, r.left, r.ends, r.holds, r.pos = 0, 0, false, false, 0
 	r.frames, r.next = r.frames[:0], 0
+	r.picture.Drop()
 }
 
 // Feed takes the next bytes of a file, in any pieces, with when they came (ns).
@@ -85,6 +89,8 @@ func (r *Reader) Feed(b []byte, arrival int64) error {
 		}
 		if r.holds {
 			r.hold = append(r.hold, b[:n]...)
+		} else if r.Keys != nil {
+			r.keep(b[:n], arrival)
 		}
 		r.pos += n
 		b = b[n:]

@@ -120,6 +120,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, piece uint16) {
 		var k kept
 		r := New(&k)
+		r.Keys = &wanting{n: len(b)}
 		for rest := b; len(rest) > 0; {
 			n := min(len(rest), int(piece)+1)
 			if r.Feed(rest[:n], 1) != nil {

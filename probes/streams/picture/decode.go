@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -41,10 +42,10 @@ func Check() error {
 
 // Decode has ffmpeg decode a key picture, a byte stream of codec (h264, hevc). It reads and writes
 // pipes only, and has the lowest priority.
-func Decode(ctx context.Context, codec string, b []byte) (Grey, error) {
+func Decode(ctx context.Context, codec string, b []byte) (Picture, error) {
 	ctx, cancel := context.WithTimeout(ctx, decodeTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", limited, "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "pipe", "-threads", "1", "-f", codec, "-i", "pipe:0",
+	cmd := exec.CommandContext(ctx, "sh", "-c", limited, "ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "warning", "-protocol_whitelist", "pipe", "-threads", "1", "-f", codec, "-i", "pipe:0",
 		"-frames:v", "1", "-filter_threads", "1", "-vf", fmt.Sprintf("scale=%d:%d:flags=area,format=gray", Width, Height), "-f", "rawvideo", "pipe:1")
 	said := &tail.Buffer{Most: maxSaid}
 	out := &bounded{most: fullPoints + 1}
@@ -52,20 +53,28 @@ func Decode(ctx context.Context, codec string, b []byte) (Grey, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: nobody()} // Ctrl-C is snag's
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start ffmpeg: %w", err)
+		return Picture{}, fmt.Errorf("start ffmpeg: %w", err)
 	}
 	err := cmd.Wait()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("ffmpeg had not decoded it after %s and was killed", decodeTime)
+		return Picture{}, fmt.Errorf("ffmpeg had not decoded it after %s and was killed", decodeTime)
 	case err == nil && len(out.b) == fullPoints:
-		return out.b, nil
+		return Picture{out.b, garbled(said.String())}, nil
 	}
 	words := strings.Join(strings.Fields(said.String()), " ")
 	if words == "" {
 		words = "it printed nothing"
 	}
-	return nil, fmt.Errorf("ffmpeg decoded no picture: %s", words)
+	return Picture{}, fmt.Errorf("ffmpeg decoded no picture: %s", words)
+}
+
+// damage is what ffmpeg prints of a picture in which it met errors, and whose rest it made up.
+var damage = []string{"error while decoding MB", "concealing ", "corrupt decoded frame"}
+
+// garbled tells from what ffmpeg printed whether a picture is damaged.
+func garbled(said string) bool {
+	return slices.ContainsFunc(damage, func(text string) bool { return strings.Contains(said, text) })
 }
 
 // nobody is whom a decoder runs as where snag is root: what it decodes are the bytes of strangers.

@@ -1,5 +1,5 @@
 // Package picture looks at key pictures of live streams: it has them decoded by ffmpeg, small and
-// grey, and judges what a viewer would see at once: black, one colour, the same as before.
+// grey, and judges what a viewer would see at once: garbled, black, one colour, the same as before.
 package picture
 
 // Width and Height are of the pictures that are judged: each point is the mean of many of the
@@ -11,6 +11,12 @@ const (
 
 // Grey is a picture of Width×Height points, 0 is black and 255 white.
 type Grey []byte
+
+// Picture is a key picture as it was decoded.
+type Picture struct {
+	Grey
+	Garbled bool // the decoder met errors in it, and made up what it could not read
+}
 
 // What a picture looks like.
 const (

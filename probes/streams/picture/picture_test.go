@@ -82,8 +82,10 @@ func TestAlike(t *testing.T) {
 func TestJudge(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	moving := func(i int) Grey { return made(func(x, y int) int { return 40 + (x*3+y*5+i*37)%150 }) }
-	pictures := map[byte]func(i int) Grey{
-		'm': moving, 'b': func(int) Grey { return flat(0) }, 'g': func(int) Grey { return flat(90) }, 's': func(int) Grey { return noisy(scene, 1, r) },
+	pictures := map[byte]func(i int) Picture{
+		'm': func(i int) Picture { return Picture{Grey: moving(i)} }, 'b': func(int) Picture { return Picture{Grey: flat(0)} },
+		'g': func(int) Picture { return Picture{Grey: flat(90)} }, 's': func(int) Picture { return Picture{Grey: noisy(scene, 1, r)} },
+		'x': func(i int) Picture { return Picture{Grey: moving(i), Garbled: true} }, 'X': func(int) Picture { return Picture{Grey: flat(0), Garbled: true} },
 	}
 	for row, want := range map[string]string{
 		"mmmmmmmm": "",
@@ -94,12 +96,17 @@ func TestJudge(t *testing.T) {
 		"mssssssm": "+frozen@1 -frozen@7",
 		"mssssbbm": "+frozen@1 -frozen@5 +black@5 -black@7",
 		"bbbbbb":   "+black@0",
+		"mmxmxmm":  "",
+		"mmxxxmm":  "+garbled@2 -garbled@5",
+		"mbXXbbm":  "+garbled@2 -garbled@4 +black@4 -black@6",
+		"sssXssss": "+frozen@4",
+		"mbXbmm":   "",
 	} {
 		got := ""
 		var j Judge
 		for i := range len(row) {
 			for _, c := range j.Next(int64(i+1)*int64(10*time.Second), pictures[row[i]](i)) {
-				name := map[string]string{recording.EventStreamBlack: "black", recording.EventStreamPlain: "plain", recording.EventStreamStill: "frozen"}[c.Kind]
+				name := map[string]string{recording.EventStreamGarbled: "garbled", recording.EventStreamBlack: "black", recording.EventStreamPlain: "plain", recording.EventStreamStill: "frozen"}[c.Kind]
 				sign, at := "+", c.Start
 				if c.Ended {
 					sign, at = "-", c.End
@@ -121,7 +128,7 @@ func TestJudge(t *testing.T) {
 func TestJudgeTakesItsTime(t *testing.T) {
 	var j Judge
 	for s := int64(1); s <= 40; s++ {
-		for _, c := range j.Next(s*int64(time.Second), scene) {
+		for _, c := range j.Next(s*int64(time.Second), Picture{Grey: scene}) {
 			if s != 31 || c.Kind != recording.EventStreamStill || c.N != 31 || c.Start != int64(time.Second) {
 				t.Errorf("after %d s: %+v", s, c)
 			}

@@ -1,5 +1,6 @@
 // Package ps receives GB/T 28181 streams: an MPEG program stream (ISO/IEC 13818-1
-// 2.5) in RTP, over UDP or over TCP framed by RFC 4571. Only heads are kept.
+// 2.5) in RTP, over UDP or over TCP framed by RFC 4571. Only heads are kept, and key
+// pictures that are wanted (stream.Keys), one at a time.
 //
 // A frame's DTS is that of its PES packet, its PTS where it has no DTS. When several
 // pictures begin in one PES packet only the first has times of its own; the others
@@ -24,7 +25,7 @@ const (
 const maxMap = 1018
 
 // Demuxer reads a program stream that comes in any pieces. It allocates nothing
-// but what it was made with.
+// but what it was made with, and key pictures.
 type Demuxer struct {
 	sink   stream.Sink
 	synced bool // a pack header was found, and all since fits
@@ -80,6 +81,9 @@ func (d *Demuxer) Feed(b []byte, at int64) {
 		}
 	}
 }
+
+// Keys has key pictures of H.264 and HEVC handed on: call it before Feed.
+func (d *Demuxer) Keys(keys stream.Keys) { d.video.keyed.keys = keys }
 
 // FrameEnds is told that the sender ended a frame here (RTP's marker bit): its last
 // picture need not wait for the next one.

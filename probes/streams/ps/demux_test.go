@@ -241,6 +241,7 @@ func FuzzDemuxer(f *testing.F) {
 		}
 		pieces, whole := &taken{}, &taken{}
 		d := NewDemuxer(pieces)
+		d.Keys(&wanting{n: len(b)})
 		for i := 0; i < len(b); i += piece {
 			d.Feed(b[i:min(i+piece, len(b))], 1)
 		}

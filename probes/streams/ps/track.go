@@ -43,6 +43,7 @@ type track struct {
 	unitAt stamp                       // times that were in force where the unit under way began
 	hold   stamp                       // those of the PES packet before, while a start code is split
 	frame  frame
+	keyed  keyed
 	last   stamp
 	step   int64
 }
@@ -133,6 +134,9 @@ func (t *track) feed(b []byte, at int64) {
 
 // units walks over NAL units.
 func (t *track) units(b []byte) {
+	if t.nal() {
+		t.keyed.feed(b, t.walk.Taken())
+	}
 	head, size := t.walk.Head()
 	t.had = size
 	if head == nil && t.now.ok {
@@ -187,6 +191,7 @@ func (t *track) unit(head []byte, size int) {
 		t.tell(stream.Params{Codec: name})
 	}
 	i := codec.NAL(t.params.Codec, head)
+	t.keyed.unit(t.params.Codec, i, t.walk.Begin(), t.before)
 	f := &t.frame
 	if i.Begins && f.coded {
 		t.give()
@@ -225,6 +230,7 @@ func (t *track) end() {
 func (t *track) broken() {
 	t.give()
 	t.frame = frame{}
+	t.keyed.drop()
 	t.walk.Reset()
 	t.now, t.unitAt, t.zeros, t.size = stamp{}, stamp{}, 0, 0
 }

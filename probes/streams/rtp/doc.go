@@ -1,6 +1,7 @@
 // Package rtp receives live streams over RTP (RFC 3550): it puts packets in order,
 // counts what is lost, late, out of order and twice there, and makes frames from
-// the heads of the payloads, which it never keeps.
+// the heads of the payloads, which it never keeps but for key pictures that are
+// wanted (stream.Keys), one at a time.
 //
 // # Decoding times
 //

@@ -15,8 +15,9 @@ type Format struct {
 	Rate        uint32        // ticks a second
 	Params      stream.Params // as the SDP tells; zero where it does not
 
-	donl bool // HEVC: decoding order numbers are in the payloads
-	latm bool // AAC in LATM (RFC 6416), not RFC 3640
+	sets []byte // the SDP's parameter sets, as a byte stream (annex B)
+	donl bool   // HEVC: decoding order numbers are in the payloads
+	latm bool   // AAC in LATM (RFC 6416), not RFC 3640
 	// LATM: the configuration is in the stream (cpresent=1, the default).
 	inBand bool
 	// RFC 3640: bits of an AU header's fields, bytes of a unit, ticks of a unit.

@@ -44,6 +44,7 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 		}
 	}()
 	s := NewSession(d.Formats(), sink)
+	s.Keys(o.Keys)
 	err = s.Receive(ctx, ends, Receiving{Timeout: o.Timeout, Every: o.Every, Now: o.Now, First: func(at int64, from, to string) {
 		sink.Published(at, to, from)
 		s.Tell()

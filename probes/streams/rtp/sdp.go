@@ -230,10 +230,10 @@ func (f *Format) parameters(fmtp string) {
 		n, _ := strconv.Atoi(v)
 		bits := min(max(n, 0), 32)
 		switch strings.ToLower(name) {
-		case "sprop-parameter-sets", "sprop-sps":
+		case "sprop-parameter-sets", "sprop-vps", "sprop-sps", "sprop-pps":
 			for set := range strings.SplitSeq(v, ",") {
-				if b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(set)); err == nil && codec.NAL(f.Codec, b).SPS {
-					f.sequence(b)
+				if b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(set)); err == nil {
+					f.parameterSet(b)
 				}
 			}
 		case "sprop-max-don-diff":
@@ -270,6 +270,17 @@ func (f *Format) parameters(fmtp string) {
 	}
 	if f.Codec == codec.AAC && f.duration == 0 {
 		f.duration = 1024 // ISO/IEC 14496-3: samples of an access unit
+	}
+}
+
+// parameterSet takes one of the SDP's.
+func (f *Format) parameterSet(b []byte) {
+	i := codec.NAL(f.Codec, b)
+	if i.SPS {
+		f.sequence(b)
+	}
+	if i.Parameter {
+		f.sets = append(append(f.sets, startCode...), b...)
 	}
 }
 

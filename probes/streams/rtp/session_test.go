@@ -328,6 +328,7 @@ func FuzzSession(f *testing.F) {
 		}
 		sink := &taken{}
 		s := NewSession([]Format{format(t, kind, 96, name, 90000, "sizelength=13;indexlength=3;indexdeltalength=3;ctsdeltalength=9;sprop-max-don-diff=1")}, sink)
+		s.Keys(&wanting{n: len(b)})
 		total := 0
 		for i := 0; len(b) > 0 && i < 100; i++ {
 			n := min(len(b), 1+int(b[0])%60)

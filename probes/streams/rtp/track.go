@@ -6,12 +6,13 @@ import (
 	"snag/probes/streams/stream"
 )
 
-// piece is what is kept of a packet: never its payload.
+// piece is what is kept of a packet.
 type piece struct {
 	at     int64
 	ts     uint32
 	marker bool
 	heads  heads
+	b      []byte // its payload, where it may belong to a key picture that is wanted; else nil
 }
 
 // track receives the packets of one m= line of the SDP.
@@ -30,6 +31,7 @@ type track struct {
 	gone   bool   // said BYE
 	latest int64  // arrival of the last frame given: it never goes back
 	frame  picture
+	keyed  keyed
 	report reports
 	out    func(f stream.Frame, first int64)  // first: arrival of its first packet
 	begun  func(t *track, at int64, ns int64) // sets offset at the first packet
@@ -68,6 +70,9 @@ func (t *track) packet(at int64, b []byte) {
 	}
 	t.came = piece{at: at, ts: t.header.Timestamp, marker: t.header.Marker}
 	t.read(&t.f, body, &t.came.heads)
+	if t.keyed.keys != nil {
+		t.came.b = body
+	}
 	t.jitter.Packet(at, t.came.ts)
 	t.report.packet(t.header.SSRC)
 	t.window.Put(Mark{SSRC: t.header.SSRC, Seq: t.header.SequenceNumber, TS: t.came.ts, At: at}, t.came)
@@ -78,13 +83,14 @@ func (t *track) packet(at int64, b []byte) {
 func (t *track) restart() {
 	t.finish()
 	t.frame = picture{}
+	t.keyed.forget()
 	t.clock.ok = false
 	t.anew, t.fixed, t.gone = true, false, false
 	t.jitter.Reset()
 	t.report = reports{}
 }
 
-func (t *track) give(p *piece, _ int) {
+func (t *track) give(p *piece, lost int) {
 	ns := t.clock.at(p.ts)
 	if t.begun != nil && t.anew {
 		t.begun(t, p.at, ns)
@@ -93,6 +99,10 @@ func (t *track) give(p *piece, _ int) {
 	t.latest = max(t.latest, p.at)
 	if t.f.Kind == stream.Video {
 		t.picture(p, ns)
+		if t.keyed.keys != nil {
+			t.keyed.add(&t.f, p, lost > 0)
+			p.b = nil
+		}
 	} else {
 		t.sound(p, ns)
 	}

@@ -47,6 +47,7 @@ func (p *play) closeEnds() {
 func (p *play) run(ctx context.Context) error {
 	p.pace = stream.Pace(p.sink)
 	p.tracks = rtp.NewSession(p.d.Formats(), p.sink)
+	p.tracks.Keys(p.o.Keys)
 	p.own = rand.Uint32()
 	var controls []string
 	for i, m := range p.d.Media {

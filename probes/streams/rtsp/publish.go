@@ -136,6 +136,7 @@ func (p *publisher) request(m message) error {
 			return err
 		}
 		p.tracks = rtp.NewSession(p.d.Formats(), p.sink)
+		p.tracks.Keys(p.o.Keys)
 		p.onPacket = p.take
 		p.sink.Published(p.o.Now(), p.conn.LocalAddr().String(), p.conn.RemoteAddr().String())
 		p.tracks.Tell()

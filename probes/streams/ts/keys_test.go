@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"testing"
-
-	"snag/probes/streams/stream"
 )
 
 // wanting is a stream.Keys that wants pictures until it has as many as it says.
@@ -57,18 +55,5 @@ func TestKeyPicturesAreKeptWhole(t *testing.T) {
 				t.Errorf("%s: %d bytes of %d", name, len(got), len(key))
 			}
 		}
-	}
-}
-
-func TestKeyPicturesAreBounded(t *testing.T) {
-	k := wholePicture{}
-	keys := &wanting{n: 1}
-	k.begin(keys)
-	for range stream.MostKey/1000 + 1 {
-		k.add(make([]byte, 1000))
-	}
-	k.end(keys, "h264", true, 5)
-	if len(keys.got) != 0 {
-		t.Errorf("one of %d bytes is kept", len(keys.got[0]))
 	}
 }

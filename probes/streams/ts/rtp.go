@@ -61,6 +61,9 @@ func NewWrapped(sink stream.Sink) *Wrapped {
 	return &Wrapped{demux: d, sink: sink}
 }
 
+// Keys has key pictures handed on.
+func (w *Wrapped) Keys(keys stream.Keys) { w.demux.Keys = keys }
+
 // Packet takes an RTP packet, with when it came (ns).
 func (w *Wrapped) Packet(b []byte, arrival int64) {
 	if body := w.rtp.payload(b, w.sink); body != nil {

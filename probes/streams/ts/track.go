@@ -96,7 +96,7 @@ func (t *track) damaged() {
 	if t.kind == stream.Audio {
 		t.lostBlocks()
 	}
-	t.whole.drop()
+	t.whole.Drop()
 }
 
 func (t *track) flush() {

@@ -1,6 +1,9 @@
 package ts
 
-import "snag/probes/streams/codec"
+import (
+	"snag/probes/streams/codec"
+	"snag/probes/streams/stream"
+)
 
 // pictures is a video track's state: where the picture under way began.
 type pictures struct {
@@ -14,7 +17,7 @@ type pictures struct {
 	lastByte int64 // when its last byte so far came
 	unitAt   int   // where the unit under way began,
 	unitTime int64 // and when
-	whole    wholePicture
+	whole    stream.Whole
 	fields   bool // interlaced: two fields in one PES packet are one frame
 }
 
@@ -28,7 +31,7 @@ func (t *track) videoStart(body []byte) {
 	if t.next.ok && startsUnit(body) {
 		t.endPicture()
 		t.beginPicture(0)
-		t.whole.begin(t.d.Keys)
+		t.whole.Begin(t.d.Keys)
 	}
 }
 
@@ -44,7 +47,7 @@ func (t *track) beginPicture(from int) {
 
 func (t *track) videoBody(b []byte) {
 	if t.how == byNAL {
-		t.whole.add(b)
+		t.whole.Add(b)
 		t.walk.Feed(b, t.onUnit)
 		if at := t.walk.Begin(); at != t.unitAt {
 			t.unitAt, t.unitTime = at, t.d.arrival
@@ -63,7 +66,7 @@ func (t *track) unit(head []byte, _ int) {
 	if i.Begins && t.coded && !t.fields {
 		// The picture before ended where this unit begins, when that came.
 		t.emit(t.at, t.key, t.walk.Begin()-t.from, t.unitTime)
-		t.whole.drop()
+		t.whole.Drop()
 		t.beginPicture(t.walk.Begin())
 	}
 	if !t.begun {
@@ -97,9 +100,11 @@ func (t *track) endPicture() {
 	t.walk.End(t.onUnit)
 	if t.begun && t.coded {
 		t.emit(t.at, t.key, t.walk.Taken()-t.from, t.lastByte)
-		t.whole.end(t.d.Keys, t.codec, t.key, t.lastByte)
+		if b := t.whole.Take(); b != nil && t.key {
+			t.d.Keys.Key(t.codec, b, t.lastByte)
+		}
 	}
-	t.whole.drop()
+	t.whole.Drop()
 	t.begun, t.coded, t.key = false, false, false
 	t.walk.Reset()
 	t.unitAt = 0

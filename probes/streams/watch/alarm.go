@@ -31,10 +31,12 @@ const (
 	AlarmDown   = "down"   // it gave frames, ended, and has not come back for the threshold
 	// AlarmNoAudio: no audio comes for five seconds, and the picture does.
 	AlarmNoAudio = "no-audio"
-	// AlarmBlack, AlarmPlain, AlarmStill: key pictures are black, of one brightness, or alike.
-	AlarmBlack = "black-picture"
-	AlarmPlain = "plain-picture"
-	AlarmStill = "picture-frozen"
+	// AlarmGarbled, AlarmBlack, AlarmPlain, AlarmStill: key pictures have errors, are black, of one
+	// brightness, or alike.
+	AlarmGarbled = "garbled-picture"
+	AlarmBlack   = "black-picture"
+	AlarmPlain   = "plain-picture"
+	AlarmStill   = "picture-frozen"
 	// AlarmRateFell: the frame rate fell for five seconds and more, and frames come in time.
 	AlarmRateFell = "frame-rate-fell"
 	// AlarmBitsFell: as many frames come, of far fewer bytes.

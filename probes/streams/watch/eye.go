@@ -15,7 +15,7 @@ import (
 type Pictures struct {
 	Every time.Duration // of a stream, at the most
 	// Decode makes a picture of a key picture's bytes.
-	Decode func(ctx context.Context, codec string, b []byte) (picture.Grey, error)
+	Decode func(ctx context.Context, codec string, b []byte) (picture.Picture, error)
 }
 
 // Bounds of it.
@@ -93,7 +93,7 @@ func (e *eye) turn(now int64, room bool) (asked bool, note string) {
 	case failed != "":
 		note = failed
 	case e.wants.Load() && now-e.since > int64(longestGOP) && e.wants.Swap(false) && taken == 0:
-		note = "no key picture came in " + short(longestGOP) + " that can be decoded (there are H.264 and HEVC over RTMP, MPEG-TS and HLS of MPEG-TS)"
+		note = "no key picture came in " + short(longestGOP) + " that can be decoded (H.264 and HEVC are, of all protocols but those that ffprobe reads)"
 	}
 	if e.noted && note != "" {
 		note = ""

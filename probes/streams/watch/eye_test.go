@@ -44,12 +44,12 @@ func decoded(t *testing.T, e *eye) {
 // A stream that shows black is in a state, an alarm and its row, until it no longer does.
 func TestBlackPictureIsAnAlarm(t *testing.T) {
 	var shade atomic.Int32
-	w := looking(t, &Pictures{Every: 10 * time.Second, Decode: func(context.Context, string, []byte) (picture.Grey, error) {
+	w := looking(t, &Pictures{Every: 10 * time.Second, Decode: func(context.Context, string, []byte) (picture.Picture, error) {
 		g := greyOf(byte(shade.Load()))
 		for i := range g[len(g)/2:] {
 			g[i] = byte(shade.Load() / 2)
 		}
-		return g, nil
+		return picture.Picture{Grey: g}, nil
 	}}, "rtmp://a/1")
 	var s *one
 	for _, s = range w.streams {
@@ -93,9 +93,38 @@ func TestBlackPictureIsAnAlarm(t *testing.T) {
 	}
 }
 
+// So is one whose key pictures have errors, and a viewer can't tell whose they are.
+func TestGarbledPictureIsAnAlarm(t *testing.T) {
+	w := looking(t, &Pictures{Every: time.Second, Decode: func(context.Context, string, []byte) (picture.Picture, error) {
+		return picture.Picture{Grey: greyOf(0), Garbled: true}, nil
+	}}, "rtsp://a/1")
+	for _, s := range w.streams {
+		for at := int64(1e9); at <= 2e9; at += 1e9 {
+			if all, _ := w.alarming(at); len(all) > 0 {
+				t.Errorf("after one picture: %+v", all)
+			}
+			w.lookAtPictures(at)
+			s.eye.Key("h264", nil, at)
+			decoded(t, s.eye)
+		}
+		for _, e := range s.eye.events(nil) {
+			s.signs.note(e, 3e9)
+		}
+		all, _ := w.alarming(3e9)
+		if len(all) != 1 || all[0].Event != AlarmGarbled || s.eye.sees(3e9) != AlarmGarbled {
+			t.Fatalf("%+v, %q", all, s.eye.sees(3e9))
+		}
+		if text := all[0].sentence(); !strings.HasPrefix(text, "1 is showing a garbled picture for ") || !strings.Contains(all[0].Verdict, "a viewer can't tell which") {
+			t.Errorf("%q: %q", text, all[0].Verdict)
+		}
+	}
+}
+
 // A stream that ends does not go on being black.
 func TestPictureOfAStreamThatEnds(t *testing.T) {
-	w := looking(t, &Pictures{Every: time.Second, Decode: func(context.Context, string, []byte) (picture.Grey, error) { return greyOf(0), nil }}, "rtmp://a/1")
+	w := looking(t, &Pictures{Every: time.Second, Decode: func(context.Context, string, []byte) (picture.Picture, error) {
+		return picture.Picture{Grey: greyOf(0)}, nil
+	}}, "rtmp://a/1")
 	for _, s := range w.streams {
 		for at := int64(1e9); at <= 2e9; at += 1e9 {
 			w.lookAtPictures(at)
@@ -113,8 +142,8 @@ func TestPictureOfAStreamThatEnds(t *testing.T) {
 
 // What can't be decoded is said once, and is no picture; what never comes, too.
 func TestPicturesThatAreNotMeasured(t *testing.T) {
-	w := looking(t, &Pictures{Every: time.Second, Decode: func(context.Context, string, []byte) (picture.Grey, error) {
-		return nil, errors.New("ffmpeg decoded no picture: invalid data")
+	w := looking(t, &Pictures{Every: time.Second, Decode: func(context.Context, string, []byte) (picture.Picture, error) {
+		return picture.Picture{}, errors.New("ffmpeg decoded no picture: invalid data")
 	}}, "rtmp://a/1", "rtsp://a/2")
 	var notes []string
 	for at := int64(1e9); at < 200e9; at += 1e9 {
@@ -145,13 +174,13 @@ func TestPicturesAreBounded(t *testing.T) {
 	}
 	var now, most atomic.Int32
 	hold := make(chan struct{})
-	w := looking(t, &Pictures{Every: time.Second, Decode: func(context.Context, string, []byte) (picture.Grey, error) {
+	w := looking(t, &Pictures{Every: time.Second, Decode: func(context.Context, string, []byte) (picture.Picture, error) {
 		if n := now.Add(1); n > most.Load() {
 			most.Store(n)
 		}
 		<-hold
 		now.Add(-1)
-		return greyOf(90), nil
+		return picture.Picture{Grey: greyOf(90)}, nil
 	}}, urls...)
 	w.lookAtPictures(1e9)
 	wanted := 0

@@ -55,6 +55,8 @@ func (w *Watcher) lookAtPictures(now int64) (notes []string) {
 // pictureState is the state that an event about a picture stands for; OK for none.
 func pictureState(kind string) State {
 	switch kind {
+	case recording.EventStreamGarbled:
+		return GarbledPicture
 	case recording.EventStreamBlack:
 		return BlackPicture
 	case recording.EventStreamPlain:

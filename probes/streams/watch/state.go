@@ -11,28 +11,29 @@ type State uint8
 
 // States.
 const (
-	Frozen       State = iota // connected, and no frame for the threshold
-	Down                      // it gave frames, its connection ended, and it is not back
-	Refused                   // the server is there and does not give it
-	NoAnswer                  // it can't be read: no connection, another protocol
-	NoAudio                   // its audio stays away, and the picture comes
-	BlackPicture              // its key pictures are black
-	PlainPicture              // they are of one brightness
-	StillPicture              // they are alike
-	RateFell                  // far fewer frames come than before, in time
-	BitsFell                  // as many frames come, of far fewer bytes
-	Late                      // frames come later and later
-	Slow                      // its clock moves slower than the wall's
-	Skipping                  // frames are missing by their timestamps
-	Losing                    // packets are lost on the way to snag
-	Connecting                // it was asked for and has not answered yet
-	Waiting                   // it was let in and no frame has come yet
-	Over                      // a recording, which had ended before it was asked for: nobody watches it live
+	Frozen         State = iota // connected, and no frame for the threshold
+	Down                        // it gave frames, its connection ended, and it is not back
+	Refused                     // the server is there and does not give it
+	NoAnswer                    // it can't be read: no connection, another protocol
+	NoAudio                     // its audio stays away, and the picture comes
+	GarbledPicture              // its key pictures have errors
+	BlackPicture                // its key pictures are black
+	PlainPicture                // they are of one brightness
+	StillPicture                // they are alike
+	RateFell                    // far fewer frames come than before, in time
+	BitsFell                    // as many frames come, of far fewer bytes
+	Late                        // frames come later and later
+	Slow                        // its clock moves slower than the wall's
+	Skipping                    // frames are missing by their timestamps
+	Losing                      // packets are lost on the way to snag
+	Connecting                  // it was asked for and has not answered yet
+	Waiting                     // it was let in and no frame has come yet
+	Over                        // a recording, which had ended before it was asked for: nobody watches it live
 	OK
 	States // how many there are
 )
 
-var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "black-picture", "plain-picture", "picture-frozen", "frame-rate-fell", "bit-rate-fell", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
+var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "garbled-picture", "black-picture", "plain-picture", "picture-frozen", "frame-rate-fell", "bit-rate-fell", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
 
 func (s State) String() string { return stateNames[min(s, OK)] }
 
@@ -42,7 +43,7 @@ func (s State) Sick() bool { return s < Connecting }
 // Comes tells whether frames come.
 func (s State) Comes() bool {
 	switch s {
-	case NoAudio, BlackPicture, PlainPicture, StillPicture, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
+	case NoAudio, GarbledPicture, BlackPicture, PlainPicture, StillPicture, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
 		return true
 	}
 	return false
@@ -179,7 +180,7 @@ func (s *signs) note(e figures.Event, now int64) {
 		}
 	case recording.EventStreamFreeze:
 		s.frozen, s.notBegun, s.reason = standing, e.Before, e.Why
-	case recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
+	case recording.EventStreamGarbled, recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
 		s.shows = shows{pictureState(e.Kind), standing}
 	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
 		if s.fell = (fall{}); standing != 0 {

@@ -16,7 +16,7 @@ var kinds = map[string]string{
 	recording.EventStreamSkipped: "skipped", recording.EventStreamJump: "jump", recording.EventStreamChanged: "changed",
 	recording.EventStreamEnded: "ended", recording.EventStreamRefused: "refused", recording.EventStreamPublished: "published",
 	recording.EventStreamFirstFrame: "first-frame", recording.EventObserverLate: "observer", recording.EventStreamRestarted: "restarted",
-	recording.EventStreamBlack: "picture", recording.EventStreamPlain: "picture", recording.EventStreamStill: "picture",
+	recording.EventStreamGarbled: "picture", recording.EventStreamBlack: "picture", recording.EventStreamPlain: "picture", recording.EventStreamStill: "picture",
 	recording.EventStreamRateFell: "less", recording.EventStreamBitsFell: "less",
 }
 
@@ -85,6 +85,8 @@ func say(e recording.Event) string {
 		return fmt.Sprintf("its timestamps jumped by %+.1f s", e.Value)
 	case recording.EventStreamRestarted:
 		return "its timestamps begin anew, at " + a["to"] + " s after " + a["from"] + " s"
+	case recording.EventStreamGarbled:
+		return fmt.Sprintf("its picture was garbled in %.0f key pictures", e.Value)
 	case recording.EventStreamBlack:
 		return fmt.Sprintf("its picture was black in %.0f key pictures", e.Value)
 	case recording.EventStreamPlain:

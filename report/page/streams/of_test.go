@@ -82,6 +82,7 @@ func TestAStateIsTheWatchs(t *testing.T) {
 			m.Stream(streamstest.Cam(1), length, streamstest.Well)
 			m.Event(streamstest.Cam(1), recording.EventStreamSlow, 40, 0, nil)
 		}},
+		{"garbled", "garbled", lacks(recording.EventStreamGarbled, 40, 0)},
 		{"black", "black", lacks(recording.EventStreamBlack, 40, 0)},
 		{"of one brightness", "plain", lacks(recording.EventStreamPlain, 40, 0)},
 		{"the same", "still", lacks(recording.EventStreamStill, 40, 0)},
@@ -127,6 +128,7 @@ func lacks(kind string, from, to float64) func(*streamstest.Made) {
 // What a stream lacks is a mark, with what there was before.
 func TestMarksOfWhatAStreamLacks(t *testing.T) {
 	for kind, want := range map[string]string{
+		recording.EventStreamGarbled:   "picture: its picture was garbled in 7 key pictures",
 		recording.EventStreamBlack:     "picture: its picture was black in 7 key pictures",
 		recording.EventStreamPlain:     "picture: its picture was of one brightness in 7 key pictures",
 		recording.EventStreamStill:     "picture: its picture was the same in 7 key pictures",

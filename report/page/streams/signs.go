@@ -18,7 +18,7 @@ type signs struct {
 
 // lacking are the events of a stream whose frames come and lack something.
 var lacking = map[string]State{
-	recording.EventStreamBlack: Black, recording.EventStreamPlain: Plain, recording.EventStreamStill: Still,
+	recording.EventStreamGarbled: Garbled, recording.EventStreamBlack: Black, recording.EventStreamPlain: Plain, recording.EventStreamStill: Still,
 	recording.EventStreamRateFell: LowFPS, recording.EventStreamBitsFell: LowRate,
 }
 
@@ -51,7 +51,7 @@ func signsOf(events []recording.Event, end recording.Time) signs {
 			g.slow = stands
 		case recording.EventStreamSkipped:
 			g.skipped = e.T
-		case recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill, recording.EventStreamRateFell, recording.EventStreamBitsFell:
+		case recording.EventStreamGarbled, recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill, recording.EventStreamRateFell, recording.EventStreamBitsFell:
 			switch s := lacking[e.Kind]; {
 			case stands != 0 && (g.less == 0 || s <= g.lacks):
 				g.less, g.lacks = stands, s

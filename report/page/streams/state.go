@@ -18,6 +18,7 @@ const (
 	Refused
 	NoAnswer
 	NoAudio
+	Garbled
 	Black
 	Plain
 	Still
@@ -33,7 +34,7 @@ const (
 	OK
 )
 
-var words = [...]string{"FROZEN", "DOWN", "refused", "no answer", "no audio", "black", "plain", "still", "low FPS", "low kb/s", "late", "slow", "skipping", "losing", "asking", "waiting", "ended", "ok"}
+var words = [...]string{"FROZEN", "DOWN", "refused", "no answer", "no audio", "garbled", "black", "plain", "still", "low FPS", "low kb/s", "late", "slow", "skipping", "losing", "asking", "waiting", "ended", "ok"}
 
 func (s State) String() string { return words[s] }
 
