@@ -57,18 +57,18 @@ var lastSeen = []time.Duration{1500 * time.Millisecond, 6 * time.Second}
 const seenAfter = time.Second
 
 // endedWith is the only one of some connections that ended when the stream did, while others went
-// on; nil where none did, or several.
+// on; nil where none did, or several that were there together.
 func endedWith(st *Stream, all []*Socket) *Socket {
 	return endedNear(st, all, seenAfter, recording.EventStreamEnded)
 }
 
-// endedBefore is the only one that ended before the stream stood still or came late: where it is
-// served from files, these stay when its publisher leaves.
+// endedBefore is the only one that ended before the stream stood still, came late or lacked frames:
+// where it is served from files, these stay when its publisher leaves.
 func endedBefore(st *Stream, all []*Socket) *Socket {
 	if st.Row.Protocol != "hls" {
 		return nil
 	}
-	return endedNear(st, all, 0, recording.EventStreamFreeze, recording.EventStreamLate)
+	return endedNear(st, all, 0, recording.EventStreamFreeze, recording.EventStreamLate, recording.EventStreamSkipped)
 }
 
 func endedNear(st *Stream, all []*Socket, after time.Duration, kinds ...string) *Socket {
@@ -81,10 +81,25 @@ func endedNear(st *Stream, all []*Socket, after time.Duration, kinds ...string) 
 				at := k.Last().T
 				return at > e.T.Add(after) || at < e.T.Add(-before-st.Delay)
 			})
-			if len(ended) == 1 && slices.ContainsFunc(all, func(k *Socket) bool { return k.Last().T > e.T.Add(endSeen) }) {
-				return ended[0]
+			if k := lastOfOne(ended); k != nil && slices.ContainsFunc(all, func(k *Socket) bool { return k.Last().T > e.T.Add(endSeen) }) {
+				return k
 			}
 		}
 	}
 	return nil
+}
+
+// lastOfOne is the last of some connections that came one after the other, as those of a publisher
+// that is cut off again and again; nil where two were there together.
+func lastOfOne(all []*Socket) *Socket {
+	all = slices.SortedFunc(slices.Values(all), func(a, b *Socket) int { return cmp.Compare(a.First().T, b.First().T) })
+	for i := range all {
+		if i > 0 && all[i].First().T <= all[i-1].Last().T {
+			return nil
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
 }

@@ -19,8 +19,13 @@ func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
 	a, b := first.TCP, last.TCP
 	events := f.again.Sum()
 	retrans := float64(b.TotalRetrans - a.TotalRetrans)
-	again := math.Max(events, retrans)
 	duplicates := float64(b.DSACKDups - a.DSACKDups)
+	counted := recording.Interval{Start: first.T, End: last.T}
+	if all := float64(b.TotalRetrans); all > retrans && math.Abs(events-all) <= max(1, measure.Tolerance*all) {
+		// All that it ever sent again was seen, some of it before the first look: so are the duplicates.
+		retrans, duplicates, counted.Start = all, float64(b.DSACKDups), min(first.T, r.Window().Start)
+	}
+	again := math.Max(events, retrans)
 	reordered := b.ReordSeen - a.ReordSeen
 	sent := float64(b.DataSegsOut) - float64(a.DataSegsOut)
 	lost := math.Max(0, again-duplicates)
@@ -42,7 +47,7 @@ func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
 	if f.socket.First().Wire {
 		told = "they are"
 	}
-	n, same := f.again.AgreeIn(retrans, recording.Interval{Start: first.T, End: last.T})
+	n, same := f.again.AgreeIn(retrans, counted)
 	same = same || segmentsOf(n, retrans)
 	switch {
 	case duplicates >= mostDuplicates*again:

@@ -88,6 +88,13 @@ func (v served) fresh() bool {
 	return v.seen && v.changes >= 2 && v.still <= 2*v.target+0.5 && float64(v.changes+1)*v.target >= v.looked
 }
 
+// gaveAll tells whether the web server gave the viewer as much as was written meanwhile: what it
+// gives comes late, and is not old.
+func (f *faulty) gaveAll() bool {
+	v := f.served
+	return f.to.seen && f.to.seconds > 0 && v.looked > 0 && f.to.received/f.to.seconds >= mostly*float64(v.grew)/v.looked
+}
+
 // stale: it did not.
 func (v served) stale() bool { return v.seen && v.still > 2*v.target }
 
@@ -111,7 +118,7 @@ func (f *faulty) locateServed(s *scene.Scene, r *recording.Recording) bool {
 		f.at = f.whoReads(r)
 	case v.unheard >= 1 && float64(v.unheard) >= mostly*float64(v.asked):
 		f.at, f.web = atServer, true
-	case v.fresh():
+	case v.fresh() && !f.gaveAll():
 		f.at, f.web = atServer, true
 	case f.from.waits():
 		f.reason = "bytes wait at the server for the connection to the player"

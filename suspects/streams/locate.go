@@ -88,7 +88,7 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 				f.at = atDeadLink
 			}
 			return
-		case !f.slow && f.from.seconds == 0:
+		case !f.slow && f.from.seconds < leastSeen*intervals.Seconds(f.spans, s.Window.End):
 			f.reason, f.open, f.between = "it lies between two looks at the sockets", open{true, true}, true
 			return
 		case !f.slow && !f.from.wroteLittle():
@@ -112,6 +112,10 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 		}
 	}
 }
+
+// leastSeen is the share of a freeze in which a connection was looked at, from which that tells of it.
+// Where spans are long, the second before the first look inside is left out.
+const leastSeen = 0.25
 
 // notHeard tells whether a server left unread what a viewer who waits for the first
 // frame asked for, on whichever of its connections, while nothing went to it.

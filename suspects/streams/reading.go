@@ -95,7 +95,9 @@ func readEnd(k *scene.Socket, as side, spans []recording.Interval, window record
 				n++
 			}
 		}
-		if n == 0 && inner.End > inner.Start && (!short || m.aged > aged) { // nothing waits and nothing changed: no new row
+		if n == 0 && short && as == sends {
+			rtts = append(rtts, m.lookBeside(k, span)...)
+		} else if n == 0 && inner.End > inner.Start && (!short || m.aged > aged) { // nothing waits and nothing changed: no new row
 			if row := measure.RowAt(k, inner.Start); row != nil && row.TCP != nil {
 				apart := max(time.Second, inner.End.Sub(inner.Start)/mostStood)
 				for t := inner.Start; t <= inner.End; t = t.Add(apart) {
@@ -142,10 +144,35 @@ func averageRate(k *scene.Socket, as side) float64 {
 	case seconds <= 0:
 		return 0
 	case as == sends:
-		return max(0, measure.SentBytes(b)-measure.SentBytes(a)) / seconds
+		return max(0, wroteBytes(b)-wroteBytes(a)) / seconds
 	}
 	return max(0, float64(b.TCP.BytesReceived)-float64(a.TCP.BytesReceived)) / seconds
 }
+
+// lookBeside looks at a sender just before a short freeze and just after it, where there is no look
+// inside: where far more waited at both than is in flight, it waited in between.
+func (m *reading) lookBeside(k *scene.Socket, span recording.Interval) (rtts []float64) {
+	var before, after *recording.Socket
+	for i := range k.Rows {
+		switch row := &k.Rows[i]; {
+		case row.TCP == nil || row.T < span.Start.Add(-closeLook) || row.T > span.End.Add(closeLook):
+		case row.T < span.Start.Add(fromTick/2):
+			before = row
+		case row.T > span.End.Add(-2*toTick) && after == nil:
+			after = row
+		}
+	}
+	much := max(float64(m.least), behindFor*m.usualWritten)
+	if before == nil || after == nil || float64(min(before.SendQ, after.SendQ)) < much {
+		return nil
+	}
+	m.look(*before, sends)
+	m.look(*after, sends)
+	return []float64{before.TCP.RTT, after.TCP.RTT}
+}
+
+// behindFor is how much of a stream waits where its sender is behind, s.
+const behindFor = 0.5
 
 func (m *reading) look(row recording.Socket, as side) {
 	m.looks++

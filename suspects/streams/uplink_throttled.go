@@ -76,6 +76,13 @@ func weighUplinkThrottled(s *scene.Scene, r *recording.Recording) []suspect.Find
 // a connection back (packet-loss: measure.LossFelt).
 const lossy = 4 * measure.LossFelt
 
+// A timer that doubled so often waited for packets that are lost, unless the round trip itself is as
+// long as the timer.
+const (
+	backsOff = 2
+	timedOut = 1.0 // s
+)
+
 func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 	l := f.stream.Way[f.link]
 	out := f.finding(s, l.From.Subject)
@@ -108,6 +115,10 @@ func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 	if f.from.segments > 0 && f.from.resent >= lossy*f.from.segments && f.from.resent >= measure.FewRetransmits && !queues {
 		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: f.from.resent, Unit: "segments", Source: source.SS("-tnpi", source.Retrans, source.RTT), Origin: "retransmit",
 			Text: fmt.Sprintf("%s segments were sent again, and the round trip is %s: no queue is full, and loss holds it back", units.OfAll(f.from.resent, f.from.segments), units.Lasting(f.from.rtt))})
+	}
+	if f.from.backoff >= backsOff && f.from.rtt < timedOut {
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.from.backoff), Unit: "doublings", Source: source.SS("-tnpio", source.Backoff, source.RTT), Origin: "timer",
+			Text: fmt.Sprintf("its retransmission timer doubled %d times, and what is acknowledged is so within %s: packets are lost, and a queue would only be late", f.from.backoff, units.Lasting(f.from.rtt))})
 	}
 	who := measure.OrProgram(l.From.Subject.Comm)
 	if f.link+1 < len(f.stream.Way) { // a server only passes it on

@@ -72,7 +72,7 @@ func (x held) when(ends bool) string {
 	case x.later:
 		return "with the next call"
 	case !ends:
-		return at + " if it is still frozen then, else with the next call"
+		return at + " if it still lasts then, else with the next call"
 	}
 	return at
 }

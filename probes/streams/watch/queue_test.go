@@ -165,7 +165,7 @@ func TestQueue(t *testing.T) {
 			run{spells: spells("a/1 0s 5s; b/1 10s 15s; c/1 20s 25s; d/1 20s 90s")}, 65 * time.Second, `
 1s freeze a/1
 11s freeze b/1
-21s --x: 2 alarms of 2 streams (c/1, d/1) postponed: ` + perMinute + `; sent at 03:01:01 if it is still frozen then, else with the next call
+21s --x: 2 alarms of 2 streams (c/1, d/1) postponed: ` + perMinute + `; sent at 03:01:01 if it still lasts then, else with the next call
 1m1s freeze d/1 held 2 of c/1+d/1`},
 		"a stream that freezes again and again": {true,
 			run{spells: spells("a/1 0s 2s; a/1 5s 7s; a/1 10s 12s; a/1 15s 17s")}, 40 * time.Second, `
@@ -212,7 +212,7 @@ func TestQueue(t *testing.T) {
 31.2s well a/1`},
 		"no call ends": {false, run{spells: spells("a/1 0s 2s; a/1 40s 42s"), takes: hung}, 50 * time.Second, `
 1s freeze a/1
-41s --x: 1 alarm of 1 stream (a/1) postponed: the last call for a stream has not ended yet; sent after that if it is still frozen then, else with the next call`},
+41s --x: 1 alarm of 1 stream (a/1) postponed: the last call for a stream has not ended yet; sent after that if it still lasts then, else with the next call`},
 	} {
 		r := c.run
 		r.q = newQueue("--x", c.ends, l)

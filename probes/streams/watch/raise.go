@@ -73,7 +73,7 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 		default: // also while it is asked for again: no frame has come
 			if !was.bad {
 				s.alarm = alarmState{bad: true, onset: since, since: now, gone: was.gone, behind: was.behind}
-				if was.gone != since && (event != AlarmNever || state == Frozen) {
+				if was.gone != since && (event != AlarmNever || state == Frozen || state == Waiting) {
 					w.stopped()
 				} else if j := s.judged; j != nil && j.Onset >= w.time(since) {
 					s.alarm.judged = j // before it was an alarm

@@ -358,3 +358,19 @@ func TestWhatIsNoAlarmIsJudgedToo(t *testing.T) {
 		}
 	}
 }
+
+// A viewer who is let in and gets no frame: the host's recording is asked what keeps its publisher out.
+func TestLetInAndNoFrameIsJudged(t *testing.T) {
+	var f fake
+	stops := 0
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor(), Stopped: func() { stops++ }})
+	w.Set("test", entries(t, "rtmp://a/1"))
+	for _, s := range w.streams {
+		s.link, s.signs = link{phase: reading, begun: 1e9, since: 1e9}, signs{}
+	}
+	for _, c := range []struct{ at, stops int }{{5, 0}, {12, 1}, {13, 1}, {40, 1}} {
+		if w.alarming(int64(c.at) * 1e9); stops != c.stops {
+			t.Errorf("after %d s %d times, want %d", c.at, stops, c.stops)
+		}
+	}
+}
