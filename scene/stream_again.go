@@ -41,8 +41,8 @@ func againOf(st *Stream, all []*Socket, window recording.Interval) *Socket {
 		if e.Kind != recording.EventStreamFreeze {
 			continue
 		}
-		for _, k := range all[:len(all)-1] {
-			if at := k.Last().T; at >= e.T.Add(-endSeen-st.Delay) && (at <= e.End || e.End == 0) {
+		for _, k := range all {
+			if at := k.Last().T; at < window.End.Add(-endSeen) && at >= e.T.Add(-endSeen-st.Delay) && (at <= e.End || e.End == 0) {
 				return k
 			}
 		}
