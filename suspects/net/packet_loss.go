@@ -115,7 +115,7 @@ func weighPacketLoss(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 			out = append(out, f)
 		}
 	}
-	return append(append(out, allLost(s)...), lossOfStreams(s, r)...)
+	return append(withAllLost(out, allLost(s)), lossOfStreams(s, r)...)
 }
 
 // turnedAway: the flow's other end is a listener here whose accept queue ran

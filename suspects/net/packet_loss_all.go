@@ -2,9 +2,11 @@ package net
 
 import (
 	"fmt"
+	"slices"
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/source"
@@ -27,7 +29,7 @@ func allLost(s *scene.Scene) []suspect.Finding {
 		quiet := silence(rows)
 		first, last := quiet[0], quiet[len(quiet)-1]
 		sent := float64(last.TCP.DataSegsOut) - float64(first.TCP.DataSegsOut)
-		size := float64(last.SendQ) / float64(max(1, last.TCP.Unacked))
+		size := min(float64(last.SendQ)/float64(max(1, last.TCP.Unacked)), float64(max(1, last.TCP.SndMSS)))
 		large := size > smallSegment // what stands still may be too large for the way
 		if sent == 0 || large && last.TCP.BytesAcked < fullBefore*uint64(last.TCP.SndMSS) || last.T.Sub(first.T).Seconds() < silentFloor || cameMeanwhile(k.Peer, first.T) {
 			continue
@@ -49,6 +51,26 @@ func allLost(s *scene.Scene) []suspect.Finding {
 		})
 	}
 	return paths.worst()
+}
+
+// withAllLost adds the connections on which everything is lost; of one that lost some before, it is
+// more of the same.
+func withAllLost(found, all []suspect.Finding) []suspect.Finding {
+	for _, a := range all {
+		i := slices.IndexFunc(found, func(f suspect.Finding) bool { return scene.IDOf(f.Subject) == scene.IDOf(a.Subject) })
+		if i < 0 {
+			found = append(found, a)
+			continue
+		}
+		f := &found[i]
+		if slices.ContainsFunc(f.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.Against && e.Grade == suspect.Decisive }) {
+			*f = a // the sender alone saw a peer that is gone
+			continue
+		}
+		f.Text += fmt.Sprintf(", then everything for %s", units.Lasting(intervals.Seconds(a.Active, 0)))
+		f.Evidence, f.Active = append(f.Evidence, a.Evidence...), intervals.Merge(append(f.Active, a.Active...), 0)
+	}
+	return found
 }
 
 // fullBefore: so many full segments were acknowledged that the way has had their size.

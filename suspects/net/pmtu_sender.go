@@ -109,7 +109,9 @@ func comesOutOfOrder(peer *scene.Socket) (suspect.Evidence, bool) {
 	if len(rows) < 2 {
 		return suspect.Evidence{}, false
 	}
-	a, b := rows[0], rows[len(rows)-1]
+	b := rows[len(rows)-1]
+	// From when on nothing more came in order.
+	a := rows[slices.IndexFunc(rows, func(row recording.Socket) bool { return row.TCP.BytesReceived == b.TCP.BytesReceived })]
 	later := float64(b.TCP.DataSegsIn) - float64(a.TCP.DataSegsIn)
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: later, Unit: "segments", Source: source.SS("-tinm of the other end: data_segs_in, rmem"), Origin: "the other end",
 		Text: fmt.Sprintf("%s got %s of it that came after the one that is missing, and holds them: what is small comes through", peer.Subject.Name, units.Plural(int(later), "segment"))}
