@@ -45,7 +45,8 @@ func (all stages) watch(at string, o RunOptions) (out []*Process) {
 	argv := append([]string{o.SnagPath, "watch", "--json", "--for", (o.For + watchOn).String()}, urls...)
 	told := fmt.Sprintf(`sh -c 'printf "%%s\n" "$SNAG_VERDICT" >> %s'`, path(Alarms))
 	return []*Process{
-		s.Run(at, "watch-host", append(argv, "--host"), MayEnd(), stdoutTo(path(OnHost))),
+		// What it keeps of the host goes where the rest of what it says does.
+		s.Run(at, "watch-host", append(append([]string{"env", "TMPDIR=" + o.Watches}, argv...), "--host"), MayEnd(), stdoutTo(path(OnHost))),
 		s.Run(at, "watch-viewer", append(argv, "--on-freeze", told), MayEnd(), stdoutTo(path(Viewer))),
 	}
 }

@@ -15,6 +15,7 @@ type alarmState struct {
 	since  int64   // when it was told to the alarms
 	judged *Judged // by the host's recording, since then
 	gone   int64   // since when it was away, of an end that the host's recording is to tell of; an alarm or not
+	ends   int     // how often it had ended, when the host's recording was asked of that
 	behind int64   // when it last was late, slow or incomplete, of which the host's recording was asked
 }
 
@@ -50,6 +51,10 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 			s.alarm.gone = since
 			w.stopped()
 		}
+		if l := s.link0(); !s.signs.frames && l.ends > s.alarm.ends { // it was let in, and ended without a frame
+			s.alarm.ends = l.ends
+			w.stopped()
+		}
 		if l := s.link0(); neverPublished(state, l, s.signs, now) {
 			event, since = AlarmNever, l.begun
 		}
@@ -65,14 +70,14 @@ func (w *Watcher) alarming(now int64) (out []raised, others int) {
 				w.stopped()
 			}
 		case event == "" && well:
-			s.alarm = alarmState{gone: was.gone, behind: was.behind}
+			s.alarm = alarmState{gone: was.gone, ends: was.ends, behind: was.behind}
 			a := w.alarm(s, now, "")
 			a.Event, a.Onset, a.Over, a.First = AlarmWell, w.time(was.onset).Wall(), true, was.event == AlarmNever
 			a.For = time.Duration(now - was.onset)
 			out = append(out, raised{Alarm: a, well: true})
 		default: // also while it is asked for again: no frame has come
 			if !was.bad {
-				s.alarm = alarmState{bad: true, onset: since, since: now, gone: was.gone, behind: was.behind}
+				s.alarm = alarmState{bad: true, onset: since, since: now, gone: was.gone, ends: was.ends, behind: was.behind}
 				if was.gone != since && (event != AlarmNever || state == Frozen || state == Waiting) {
 					w.stopped()
 				} else if j := s.judged; j != nil && j.Onset >= w.time(since) {

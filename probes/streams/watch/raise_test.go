@@ -359,7 +359,8 @@ func TestWhatIsNoAlarmIsJudgedToo(t *testing.T) {
 	}
 }
 
-// A viewer who is let in and gets no frame: the host's recording is asked what keeps its publisher out.
+// A viewer who is let in and gets no frame, or whose stream ends before one came: the host's recording
+// is asked what keeps its publisher out.
 func TestLetInAndNoFrameIsJudged(t *testing.T) {
 	var f fake
 	stops := 0
@@ -368,9 +369,12 @@ func TestLetInAndNoFrameIsJudged(t *testing.T) {
 	for _, s := range w.streams {
 		s.link, s.signs = link{phase: reading, begun: 1e9, since: 1e9}, signs{}
 	}
-	for _, c := range []struct{ at, stops int }{{5, 0}, {12, 1}, {13, 1}, {40, 1}} {
+	for _, c := range []struct{ at, ends, stops int }{{5, 0, 0}, {6, 1, 1}, {7, 1, 1}, {8, 2, 2}, {12, 2, 3}, {13, 2, 3}, {40, 2, 3}} {
+		for _, s := range w.streams {
+			s.link.ends = c.ends
+		}
 		if w.alarming(int64(c.at) * 1e9); stops != c.stops {
-			t.Errorf("after %d s %d times, want %d", c.at, stops, c.stops)
+			t.Errorf("after %d s and %d ends %d times, want %d", c.at, c.ends, stops, c.stops)
 		}
 	}
 }
