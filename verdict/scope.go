@@ -153,10 +153,22 @@ func (n *scope) within(sub recording.Subject) bool {
 
 // hurts tells whether it is the target that suffers: what was reported is what the user is
 // after, and late answers are those for which the target waits, too,
-// and a stream is that of others as well who may get it from the same server. What they say to the
-// server before they get it is not the stream.
+// and a stream is that of others as well who may get it from the same server.
 func (n *scope) hurts(sym scene.Symptom, related ...recording.Subject) bool {
-	return n == nil || sym.Reported || n.has(sym.Subject) || n.asked[scene.IDOf(sym.Subject)] || sym.Name != scene.RequestLatency && n.views(sym.Subject) || slices.ContainsFunc(related, n.has)
+	switch {
+	case n == nil, sym.Reported:
+		return true
+	case sym.Name == scene.RequestLatency && n.pushed():
+		return false
+	}
+	return n.has(sym.Subject) || n.asked[scene.IDOf(sym.Subject)] || n.views(sym.Subject) || slices.ContainsFunc(related, n.has)
+}
+
+// pushed tells whether only streams were named, and of RTMP: the server sends these without being
+// asked for more. What viewers say to it before is answered late at times, and is not the stream;
+// one that therefore begins late is a symptom of its own.
+func (n *scope) pushed() bool {
+	return n.t.Name() == "" && len(n.streams) > 0 && !slices.ContainsFunc(n.streams, func(st *scene.Stream) bool { return st.Row.Protocol != "rtmp" })
 }
 
 // watches tells whether a subject is a stream that was asked for.
