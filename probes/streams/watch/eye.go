@@ -8,20 +8,24 @@ import (
 
 	"snag/probes/streams/figures"
 	"snag/probes/streams/picture"
+	"snag/probes/streams/sound"
 	"snag/probes/streams/stream"
 )
 
-// Pictures is how key pictures of the streams are looked at (--picture).
+// Pictures is how key pictures of the streams are looked at, and their audio is listened to
+// (--picture).
 type Pictures struct {
 	Every time.Duration // of a stream, at the most
 	// Decode makes a picture of a key picture's bytes.
 	Decode func(ctx context.Context, codec string, b []byte) (picture.Picture, error)
+	// Listen gives the level of a second of audio; nil: nobody listens.
+	Listen func(ctx context.Context, s stream.Sound) (sound.Level, error)
 }
 
 // Bounds of it.
 const (
-	mostDecoding = 2                // decoders at a time
-	mostWanted   = 64               // key pictures that are waited for, kept or decoded at a time, of all streams
+	mostDecoding = 2                // decoders at a time, of pictures and audio
+	mostWanted   = 64               // key pictures that are waited for, kept or decoded at a time, of all streams; seconds of audio too
 	longestGOP   = 30 * time.Second // a key picture is waited for so long; then others have their turn
 )
 
