@@ -37,7 +37,7 @@ func newMedia(sink stream.Sink) *media {
 // handOn has key pictures and audio handed on to who wants them.
 func (m *media) handOn(o stream.Options) {
 	m.ts.Keys, m.mp4.Keys = o.Keys, o.Keys
-	m.ts.Sounds, m.packed.sounds = o.Sounds, o.Sounds
+	m.ts.Sounds, m.mp4.Sounds, m.packed.sounds = o.Sounds, o.Sounds, o.Sounds
 }
 
 // begin begins a segment. goesOn tells that it is the next part of the one before.
