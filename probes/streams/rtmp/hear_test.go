@@ -124,3 +124,27 @@ func TestAudioIsNotKept(t *testing.T) {
 		t.Error("it was no configuration")
 	}
 }
+
+// A picture and audio whose chunks come in turn are both kept.
+func TestAudioAmongThePicturesChunks(t *testing.T) {
+	keys, sounds := &wanting{n: 1}, &listening{n: 1}
+	p := NewParser()
+	p.Keys, p.Sounds = keys, sounds
+	picture := video(6, append([]byte{0x17, 1, 0, 0, 0}, make([]byte, 1000)...))
+	audio := message(4, TypeAudio, append([]byte{0xaf, 1}, make([]byte, 100)...))
+	first := 12 + FirstChunkSize
+	wire := append(append(bytes.Clone(picture[:first]), audio...), picture[first:]...)
+	kept := map[uint8]int{}
+	for len(wire) > 0 {
+		n, m, err := p.Next(wire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wire = wire[n:]; m != nil {
+			kept[m.Type] = len(m.Whole)
+		}
+	}
+	if kept[TypeVideo] != 1005 || kept[TypeAudio] != 102 {
+		t.Errorf("%d bytes of the picture, %d of the audio are kept", kept[TypeVideo], kept[TypeAudio])
+	}
+}
