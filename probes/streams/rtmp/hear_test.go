@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"snag/probes/streams/codec"
 	"snag/probes/streams/flv"
 	"snag/probes/streams/stream"
 )
@@ -146,5 +147,31 @@ func TestAudioAmongThePicturesChunks(t *testing.T) {
 	}
 	if kept[TypeVideo] != 1005 || kept[TypeAudio] != 102 {
 		t.Errorf("%d bytes of the picture, %d of the audio are kept", kept[TypeVideo], kept[TypeAudio])
+	}
+}
+
+// Enhanced RTMP's AC-3 is handed on as it is.
+func TestEnhancedAudioIsHandedOn(t *testing.T) {
+	want, err := exec.Command("ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "sine=r=48000", "-t", "2", "-c:a", "ac3", "-f", "ac3", "-").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sounds := &listening{n: 1}
+	p, d := NewParser(), Media{Sounds: sounds}
+	p.Sounds = sounds
+	for i, b := 0, want; len(b) > 0; i++ {
+		h, err := codec.DolbyAudio(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := message(4, TypeAudio, append([]byte("\x91ac-3"), b[:h.Size]...))
+		m[2], m[3] = byte(i*32>>8), byte(i*32)
+		if _, got, err := p.Next(m); err != nil || got == nil || !d.Message(got, 5, &counting{}) {
+			t.Fatal(err)
+		}
+		b = b[h.Size:]
+	}
+	if len(sounds.got) != 1 || sounds.got[0].Codec != codec.AC3 || !bytes.HasPrefix(want, sounds.got[0].Bytes) || len(sounds.got[0].Bytes) < len(want)/2-768 {
+		t.Errorf("%d seconds, or others", len(sounds.got))
 	}
 }

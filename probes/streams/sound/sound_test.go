@@ -71,6 +71,12 @@ func TestJudgeTakesItsTime(t *testing.T) {
 			}
 		}
 	}
+	var rare Judge
+	for i := int64(1); i <= 4; i++ {
+		if c := rare.Next(i*20e9, 0); (len(c) > 0) != (i == 4) {
+			t.Errorf("20 s apart, the second number %d: %+v", i, c)
+		}
+	}
 	if n, last := j.Seen(); !j.Silent() || n != 40 || last != 40e9 {
 		t.Errorf("silent %v, %d seen", j.Silent(), n)
 	}

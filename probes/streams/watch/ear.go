@@ -83,7 +83,7 @@ func (e *ear) turn(now int64, room bool) (asked bool, note string) {
 	case failed != "":
 		note = failed
 	case e.wants.Load() && now-e.since > int64(longestSoundWait) && e.wants.Swap(false) && taken == 0:
-		note = "no audio came in " + short(longestSoundWait) + " that can be decoded (docs/watch.md says which can)"
+		note = "no audio came in " + short(longestSoundWait) + " that can be decoded (AAC, MP2, MP3, AC-3, E-AC-3 and G.711 are, not of every protocol: docs/watch.md)"
 	}
 	if e.noted && note != "" {
 		note = ""

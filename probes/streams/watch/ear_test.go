@@ -183,6 +183,7 @@ func TestAudioIsBounded(t *testing.T) {
 			t.Fatal("more is wanted")
 		}
 	}
+	time.Sleep(50 * time.Millisecond) // so that whoever may begin has begun
 	close(hold)
 	for _, s := range w.streams {
 		listened(t, s.ear)
