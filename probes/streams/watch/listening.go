@@ -7,7 +7,7 @@ func (w *Watcher) newEar() *ear {
 	if w.o.Pictures == nil || w.o.Pictures.Listen == nil {
 		return nil
 	}
-	return &ear{p: w.o.Pictures, slots: w.slots}
+	return &ear{turns: turns{slots: w.slots}, p: w.o.Pictures}
 }
 
 // sounds is who takes the reader's audio; nil: nobody.
@@ -36,7 +36,7 @@ func (w *Watcher) listen(now int64) (notes []string) {
 			s.ear.leave(now)
 			continue
 		}
-		asked, note := s.ear.turn(now, open < mostWanted)
+		asked, note := s.ear.turn(now, open < mostWanted, w.o.Pictures.Every, longestSoundWait, noSound)
 		if asked {
 			open++
 		}
