@@ -57,7 +57,8 @@ func watchCommand() *cobra.Command {
 		Short: "Watch live streams as a viewer would, and say who freezes",
 		Long: `Watch live streams until stopped: rtmp rtmps rtsp rtp, MPEG-TS over UDP, HLS,
 GB28181 (PS, and cameras over SIP); all else through ffprobe. Nothing is decoded and no
-payload is kept, but with --picture a key picture now and then, until it was judged.
+payload is kept, but with --picture a key picture and a second of audio now and then,
+until they were judged.
 After a URL, in the same argument, may stand name=…, threshold=… and label.KEY=….
 
 In a terminal it shows a table, the sick first. Elsewhere it writes a line for
@@ -105,8 +106,8 @@ not be read, 1 failed, 2 usage.`,
 	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
-	flags.BoolVar(&f.picture, "picture", false, "have ffmpeg decode a key picture of each stream now and then, and say which are garbled, black, of one brightness or the same; what it costs: docs/watch.md")
-	flags.DurationVar(&f.look, "picture-every", 10*time.Second, "of each stream a picture so often at the most")
+	flags.BoolVar(&f.picture, "picture", false, "have ffmpeg decode a key picture of each stream and a second of its audio now and then, and say which are garbled, black, of one brightness, the same or silent; what it costs: docs/watch.md")
+	flags.DurationVar(&f.look, "picture-every", 10*time.Second, "of each stream a picture and a second of audio so often at the most")
 	flags.BoolVar(&f.host, "host", false, "record this host too, as snag find does, a minute at a time: when a stream stops, the minute is judged, and who stopped it goes to the table, the command and the webhook (root)")
 	flags.StringVar(&f.netns, "netns", "", "read, ask and capture inside this network namespace, by name or inode")
 	f.passiveFlags(cmd)

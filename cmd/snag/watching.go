@@ -15,8 +15,10 @@ import (
 	"snag/probes"
 	"snag/probes/probe"
 	"snag/probes/streams"
+	"snag/probes/streams/decoder"
 	"snag/probes/streams/figures"
 	"snag/probes/streams/picture"
+	"snag/probes/streams/sound"
 	"snag/probes/streams/watch"
 	"snag/recording"
 )
@@ -53,7 +55,7 @@ type output interface {
 func newWatching(f watchFlags) (*watching, error) {
 	s := &watching{f: f}
 	if f.picture {
-		if err := picture.Check(); err != nil {
+		if err := decoder.Check(); err != nil {
 			return nil, fmt.Errorf("--picture: %w", err)
 		}
 	}
@@ -96,7 +98,7 @@ func newWatching(f watchFlags) (*watching, error) {
 	}
 	o.Compare = s.capture != nil || f.host
 	if f.picture {
-		o.Pictures = &watch.Pictures{Every: f.look, Decode: picture.Decode}
+		o.Pictures = &watch.Pictures{Every: f.look, Decode: picture.Decode, Listen: sound.Decode}
 	}
 	if s.inside != nil {
 		o.Netns, o.NetnsID = s.inside.Path, s.inside.ID

@@ -520,6 +520,7 @@ export interface StreamRow {
     | "black"
     | "plain"
     | "still"
+    | "silent"
     | "low FPS"
     | "low kb/s"
     | "late"

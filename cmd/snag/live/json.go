@@ -109,6 +109,7 @@ type figuresLine struct {
 	GOPVaries  *float64     `json:"gop_varies_frames"`
 	FPSDTS     *float64     `json:"fps_dts"`
 	Picture    string       `json:"picture,omitempty"`
+	Sound      string       `json:"sound,omitempty"`
 	Codec      string       `json:"video_codec,omitempty"`
 	Width      int          `json:"width,omitempty"`
 	Height     int          `json:"height,omitempty"`
@@ -140,7 +141,7 @@ func (j *JSON) Figures(s *watch.Snapshot) {
 			Type: "figures", T: stamp(s.T), Stream: r.Name, Layer: r.Layer, State: r.State.String(), Why: r.Why,
 			Pace: pointer(f.Pace), Skew: pointer(f.Skew),
 			GOPSeconds: pointer(figures.Value{V: f.GOP.Seconds, OK: f.GOP.Frames > 0}),
-			GOPVaries:  pointer(f.GOP.Varies), FPSDTS: pointer(f.Video.FPSDTS), Picture: r.Picture,
+			GOPVaries:  pointer(f.GOP.Varies), FPSDTS: pointer(f.Video.FPSDTS), Picture: r.Picture, Sound: r.Sound,
 			Codec: watch.Clean(r.Params[stream.Video].Codec, 20), Width: r.Params[stream.Video].Width, Height: r.Params[stream.Video].Height,
 			AudioCodec: watch.Clean(r.Params[stream.Audio].Codec, 20),
 			TooLate:    counter(r, stream.PacketsLate, "rtp", "rtsp", "ps"), Slowness: pointer(f.Transport.Gauge[stream.SegmentSlowness]),

@@ -454,6 +454,8 @@ func happened() []watch.Happened {
 		h(recording.EventStreamRestarted, figures.Instant, 0, figures.Event{From: "86.04", To: "0.08"}),
 		h(recording.EventStreamGarbled, figures.Begun, 2, figures.Event{Unit: "pictures"}),
 		h(recording.EventStreamGarbled, figures.Ended, 3, figures.Event{Unit: "pictures"}),
+		h(recording.EventStreamSilentAudio, figures.Begun, 4, figures.Event{Of: stream.Audio, Unit: "seconds"}),
+		h(recording.EventStreamSilentAudio, figures.Ended, 5, figures.Event{Of: stream.Audio, Unit: "seconds"}),
 		h(recording.EventStreamBlack, figures.Begun, 2, figures.Event{Unit: "pictures"}),
 		h(recording.EventStreamBlack, figures.Ended, 6, figures.Event{Unit: "pictures"}),
 		h(recording.EventStreamPlain, figures.Begun, 2, figures.Event{Unit: "pictures"}),

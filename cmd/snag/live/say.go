@@ -48,6 +48,8 @@ func say(h watch.Happened) string {
 		return fmt.Sprintf("slow: its clock goes at %.2f of the wall's: its source, its server or the way is too slow, and a viewer can't tell which", h.Value)
 	case recording.EventStreamGarbled, recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
 		return shows(h, ended)
+	case recording.EventStreamSilentAudio:
+		return silent(h, ended)
 	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
 		return fell(h, ended)
 	case recording.EventStreamSkipped:
@@ -123,6 +125,14 @@ func freeze(h watch.Happened, ended bool, length time.Duration) string {
 		text += fmt.Sprintf(", then %d frames at once", h.Burst)
 	}
 	return text
+}
+
+// silent tells of audio that comes and is silent, and for how long it was.
+func silent(h watch.Happened, ended bool) string {
+	if ended {
+		return fmt.Sprintf("its audio is no longer silent; it was for %s, in %.0f seconds that were decoded", span(h.End.Sub(h.T)), h.Value)
+	}
+	return fmt.Sprintf("its audio is silent since %s, in %.0f seconds that were decoded", clock(h.T), h.Value)
 }
 
 // shows tells what the picture is, and for how long it was.

@@ -32,6 +32,8 @@ func stateWord(s watch.State) string {
 		return "plain"
 	case watch.StillPicture:
 		return "still"
+	case watch.SilentAudio:
+		return "silent"
 	case watch.RateFell:
 		return "low FPS"
 	case watch.BitsFell:

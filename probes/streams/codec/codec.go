@@ -17,6 +17,7 @@ const (
 	VP9  = "vp9"
 	MP2V = "mpeg2video"
 	AAC  = "aac"
+	LATM = "aac_latm" // AAC as LATM in LOAS, with its configuration in it
 	Opus = "opus"
 	MP2  = "mp2"
 	MP3  = "mp3"

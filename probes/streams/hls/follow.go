@@ -51,7 +51,7 @@ func (f *follower) run(ctx context.Context, p *playlist) error {
 		return &stream.Ended{URL: f.client.shown, Why: recorded(p), Over: true, Final: p.fixed}
 	}
 	f.media = newMedia(f.sink)
-	f.media.keys(f.options.Keys)
+	f.media.handOn(f.options)
 	f.media.mp4.Hint = func(p *stream.Params) {
 		if p.Kind == stream.Video && p.FPS == 0 {
 			p.FPS = f.fps

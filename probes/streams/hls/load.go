@@ -49,6 +49,7 @@ func (f *follower) load(ctx context.Context, s *segment, p piece, goesOn, ahead 
 	if p.length > 0 {
 		body = io.LimitReader(body, p.length)
 	}
+	f.media.packed.sealed = f.list.sealed
 	f.media.begin(goesOn && decrypt == nil)
 	if f.buf == nil {
 		f.buf = make([]byte, 16<<10)

@@ -34,8 +34,11 @@ func newMedia(sink stream.Sink) *media {
 	return &media{ts: ts.New(sink), mp4: mp4.New(sink), packed: packed{sink: sink}}
 }
 
-// keys has key pictures handed on.
-func (m *media) keys(k stream.Keys) { m.ts.Keys, m.mp4.Keys = k, k }
+// handOn has key pictures and audio handed on to who wants them.
+func (m *media) handOn(o stream.Options) {
+	m.ts.Keys, m.mp4.Keys = o.Keys, o.Keys
+	m.ts.Sounds, m.mp4.Sounds, m.packed.sounds = o.Sounds, o.Sounds, o.Sounds
+}
 
 // begin begins a segment. goesOn tells that it is the next part of the one before.
 func (m *media) begin(goesOn bool) {

@@ -70,6 +70,7 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 		}
 	})
 	f.sink = without{both, stream.Audio}
+	f.options.Sounds = nil // the other hands it on
 	err = follow(ctx, f, from, v.uri)
 	if listEnded(err) { // its last seconds are listed in the audio's playlist too, or soon will be
 		select {

@@ -27,12 +27,18 @@ type packed struct {
 	step   int64
 	size   int
 	clock  stream.Clock90
+	sounds stream.Sounds // takes audio; nil: nobody
+	second stream.Second
+	sealed bool // what follows the frames' heads is encrypted
 }
 
 // window is how much of a tag is searched, in bytes: the owner and 8 behind it.
 const window = 512
 
-func (p *packed) segment() { p.have, p.left, p.tag, p.seen = 0, 0, 0, p.seen[:0] }
+func (p *packed) segment() {
+	p.have, p.left, p.tag, p.seen = 0, 0, 0, p.seen[:0]
+	p.second.Cut()
+}
 
 func (p *packed) feed(b []byte, arrival int64) {
 	for len(b) > 0 {
@@ -49,6 +55,7 @@ func (p *packed) feed(b []byte, arrival int64) {
 			}
 		case p.left > 0:
 			n := min(p.left, len(b))
+			p.second.Add(b[:n])
 			b = b[n:]
 			if p.left -= n; p.left == 0 {
 				p.frame(arrival)
@@ -85,6 +92,9 @@ func (p *packed) begin() {
 	}
 	p.step = int64(a.Samples) * 1e9 / int64(a.SampleRate)
 	p.left, p.size = size-len(h), size-head
+	if !p.sealed && p.second.Begin(p.sounds, p.at) {
+		p.second.Add(h)
+	}
 }
 
 func frameHead(b []byte) (a codec.Audio, size, head int) {
@@ -103,6 +113,7 @@ func frameHead(b []byte) (a codec.Audio, size, head int) {
 func (p *packed) frame(arrival int64) {
 	p.have = 0
 	p.sink.Frame(stream.Frame{Kind: stream.Audio, Arrival: arrival, DTS: p.at, PTS: p.at, Size: p.size})
+	p.second.End(p.sounds, stream.Sound{Codec: p.params.Codec}, p.at, p.step, arrival)
 	p.at += p.step
 }
 

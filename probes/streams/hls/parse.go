@@ -218,6 +218,7 @@ func (s *parser) encryption(value string) error {
 		// NONE; and SAMPLE-AES, which leaves the heads of samples, and their
 		// containers, in the clear.
 		s.key = nil
+		s.p.sealed = a["METHOD"] != "NONE"
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ type playlist struct {
 	discPending bool    // EXT-X-DISCONTINUITY before parts of a segment to come
 	init        *piece  // EXT-X-MAP and EXT-X-KEY that hold for those parts
 	key         *key
+	sealed      bool // EXT-X-KEY of SAMPLE-AES: samples are encrypted, and their heads are not
 }
 
 // variant is an EXT-X-STREAM-INF.

@@ -34,7 +34,7 @@ func Progressive(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Opt
 	defer resp.Body.Close()
 	m := newMedia(sink)
 	m.ts.Live = true
-	m.keys(o.Keys)
+	m.handOn(o)
 	m.begin(false)
 	buf := make([]byte, 16<<10)
 	let := false

@@ -18,6 +18,8 @@ type track struct {
 	at                    uint64 // decode time of the next fragment, where it has no tfdt
 	sets                  []byte // parameter sets as a byte stream (annex B)
 	length                int    // bytes of a unit's length; 0: its pictures can't be taken
+	adts                  codec.Framed
+	sealed                bool // its samples are encrypted
 }
 
 // movie reads a moov box: its tracks, of which the first video and the first
@@ -131,6 +133,7 @@ func (t *track) entry(b []byte) {
 		}
 		done = true
 		encrypted := kind == "encv"
+		t.sealed = encrypted || kind == "enca"
 		if kind == "encv" || kind == "enca" { // what it was before: sinf/frma (8.12)
 			skip := videoEntry
 			if kind == "enca" {
@@ -280,6 +283,7 @@ func (t *track) esds(b []byte) {
 			}
 			b = b[13:]
 		case 5: // DecoderSpecificInfo
+			t.adts, _ = codec.ADTSOf(b[:min(size, len(b))]) // what ADTS can't carry is not heard
 			if a, err := codec.AACConfig(b[:min(size, len(b))]); err == nil && t.Codec == codec.AAC {
 				if a.Channels == 0 {
 					a.Channels = t.Channels

@@ -1,6 +1,6 @@
 // Package mp4 reads fragmented MP4 (ISO/IEC 14496-12) as it comes, for its
 // frames: sizes, times, key flags, and what its tracks are. Media data is passed
-// over but for key pictures that are wanted (stream.Keys), one at a time; of the rest
+// over but for what is wanted (stream.Keys, stream.Sounds), one at a time; of the rest
 // at most a megabyte is held at once.
 package mp4
 
@@ -26,8 +26,9 @@ const (
 type Reader struct {
 	sink stream.Sink
 	// Hint fills what the tracks do not say: a playlist's FRAME-RATE, for one.
-	Hint func(*stream.Params)
-	Keys stream.Keys // takes key pictures whole; nil: nobody
+	Hint   func(*stream.Params)
+	Keys   stream.Keys   // takes key pictures whole; nil: nobody
+	Sounds stream.Sounds // takes audio; nil: nobody
 
 	head    [16]byte
 	have    int
@@ -42,6 +43,9 @@ type Reader struct {
 	frames  []sample
 	next    int // of frames
 	picture stream.Whole
+	second  stream.Second
+	heard   int64 // DTS of the last frame of audio
+	step    int64 // from it to the next, ns
 }
 
 // sample is a frame of a fragment: when and where its last byte is.
@@ -58,6 +62,7 @@ func (r *Reader) Segment() {
 	r.have, r.left, r.ends, r.holds, r.pos = 0, 0, false, false, 0
 	r.frames, r.next = r.frames[:0], 0
 	r.picture.Drop()
+	r.second.Cut()
 }
 
 // Feed takes the next bytes of a file, in any pieces, with when they came (ns).
@@ -89,8 +94,13 @@ func (r *Reader) Feed(b []byte, arrival int64) error {
 		}
 		if r.holds {
 			r.hold = append(r.hold, b[:n]...)
-		} else if r.Keys != nil {
-			r.keep(b[:n], arrival)
+		} else {
+			if r.Keys != nil {
+				r.keep(b[:n], arrival)
+			}
+			if r.Sounds != nil {
+				r.hear(b[:n], arrival)
+			}
 		}
 		r.pos += n
 		b = b[n:]

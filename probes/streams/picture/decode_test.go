@@ -3,17 +3,9 @@ package picture
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
-
-	"snag/internal/kernel"
 )
 
 // coded is one key picture of a source, as ffmpeg codes it.
@@ -44,7 +36,7 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: blue: %v", format, err)
 		}
 		for name, b := range map[string][]byte{"nothing": nil, "no picture": []byte(strings.Repeat("what is this? ", 500)), "its beginning only": film[:60]} {
-			if g, err := Decode(context.Background(), format, b); err == nil || !strings.Contains(err.Error(), "ffmpeg decoded no picture: ") || strings.Contains(err.Error(), "\n") || len(err.Error()) > maxSaid+100 {
+			if g, err := Decode(context.Background(), format, b); err == nil || !strings.Contains(err.Error(), "ffmpeg decoded no picture: ") || strings.Contains(err.Error(), "\n") || len(err.Error()) > 2148 {
 				t.Errorf("%s: %s: %d points, %v", format, name, len(g.Grey), err)
 			}
 		}
@@ -69,48 +61,4 @@ func TestDecodeOfAGarbledPicture(t *testing.T) {
 			t.Errorf("%s: garbled %v, %v", name, p.Garbled, err)
 		}
 	}
-}
-
-// A decoder that hangs is killed, and one that is not there is said with its cure.
-func TestDecodeOfADecoderThatHangs(t *testing.T) {
-	standIn(t, "exec sleep 60")
-	begun := time.Now()
-	if _, err := Decode(context.Background(), "h264", []byte("x")); err == nil || !strings.Contains(err.Error(), "was killed") || time.Since(begun) > 2*decodeTime {
-		t.Errorf("after %s: %v", time.Since(begun), err)
-	}
-	t.Setenv("PATH", t.TempDir())
-	if err := Check(); err == nil || !strings.Contains(err.Error(), "install it") {
-		t.Errorf("without it: %v", err)
-	}
-}
-
-// It has the lowest priority, may write no file, and is not root.
-func TestDecodeIsBounded(t *testing.T) {
-	standIn(t, "read x", "nice >&2", "ulimit -f >&2", "ulimit -v >&2", "id -u >&2", "exit 1")
-	who := os.Geteuid()
-	if other := nobody(); other != nil {
-		who = int(other.Uid)
-	}
-	if has, err := kernel.Capabilities("/proc"); err == nil && has.Has(unix.CAP_SETUID) && has.Has(unix.CAP_SETGID) && who == 0 {
-		t.Error("it would be root")
-	}
-	_, err := Decode(context.Background(), "h264", []byte("x\n"))
-	if err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf(": 19 0 2097152 %d", who)) {
-		t.Errorf("%v", err)
-	}
-}
-
-// standIn is a script that is called ffmpeg, and that everybody may run.
-func standIn(t *testing.T, lines ...string) {
-	t.Helper()
-	dir := t.TempDir()
-	for _, d := range []string{filepath.Dir(dir), dir} {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\n"+strings.Join(lines, "\n")+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }

@@ -25,6 +25,7 @@ type Agreed struct {
 func Receive(ctx context.Context, a Agreed, sink stream.Sink, o stream.Options) error {
 	o = wire.Defaults(o)
 	r := newReceiver(sink)
+	r.handOn(o)
 	err := a.receive(ctx, r, o)
 	r.demux.End()
 	if ctx.Err() != nil {

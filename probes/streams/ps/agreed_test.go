@@ -1,6 +1,7 @@
 package ps
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -41,5 +42,25 @@ func TestSilence(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || errors.As(err, &ended) != sends || time.Since(begin) > time.Second {
 			t.Errorf("sends %v: %v after %s", sends, err, time.Since(begin))
 		}
+	}
+}
+
+// Key pictures and audio of what SIP agreed on are handed on too.
+func TestAgreedHandsOn(t *testing.T) {
+	device, here := net.Pipe()
+	go func() {
+		defer device.Close()
+		for _, p := range packetize(bytes.Join(camera(60), nil), 1400) {
+			if _, err := device.Write(append([]byte{byte(len(p) >> 8), byte(len(p))}, p...)); err != nil {
+				return
+			}
+		}
+	}()
+	keys, sounds := &wanting{n: 1}, &listening{n: 1}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = Receive(ctx, Agreed{Conn: here}, &taken{}, stream.Options{Keys: keys, Sounds: sounds}) // it ends with the device
+	if len(keys.got) != 1 || len(sounds.got) != 1 {
+		t.Errorf("%d key pictures, %d seconds of audio", len(keys.got), len(sounds.got))
 	}
 }

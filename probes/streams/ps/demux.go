@@ -25,7 +25,7 @@ const (
 const maxMap = 1018
 
 // Demuxer reads a program stream that comes in any pieces. It allocates nothing
-// but what it was made with, and key pictures.
+// but what it was made with, and key pictures and audio that are wanted.
 type Demuxer struct {
 	sink   stream.Sink
 	synced bool // a pack header was found, and all since fits
@@ -84,6 +84,9 @@ func (d *Demuxer) Feed(b []byte, at int64) {
 
 // Keys has key pictures of H.264 and HEVC handed on: call it before Feed.
 func (d *Demuxer) Keys(keys stream.Keys) { d.video.keyed.keys = keys }
+
+// Sounds has audio handed on, G.711 and AAC: call it before Feed.
+func (d *Demuxer) Sounds(sounds stream.Sounds) { d.audio.heard.sounds = sounds }
 
 // FrameEnds is told that the sender ended a frame here (RTP's marker bit): its last
 // picture need not wait for the next one.

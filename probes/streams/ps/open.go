@@ -32,7 +32,7 @@ var _ stream.Open = Open
 func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
 	o = wire.Defaults(o)
 	r := newReceiver(sink)
-	r.demux.Keys(o.Keys)
+	r.handOn(o)
 	err := receive(ctx, u, r, o)
 	r.demux.End()
 	if ctx.Err() != nil {

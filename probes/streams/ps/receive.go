@@ -44,6 +44,12 @@ func newReceiver(sink stream.Sink) *receiver {
 	return r
 }
 
+// handOn has key pictures and audio handed on to who wants them.
+func (r *receiver) handOn(o stream.Options) {
+	r.demux.Keys(o.Keys)
+	r.demux.Sounds(o.Sounds)
+}
+
 // packet takes one; what is no RTP packet is left.
 func (r *receiver) packet(at int64, b []byte) {
 	n, err := r.header.Unmarshal(b)

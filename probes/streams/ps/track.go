@@ -44,6 +44,7 @@ type track struct {
 	hold   stamp                       // those of the PES packet before, while a start code is split
 	frame  frame
 	keyed  keyed
+	heard  heard
 	last   stamp
 	step   int64
 }
@@ -102,6 +103,9 @@ func (t *track) packetBegins(h []byte) {
 		t.end() // pictures can't be told from each other but by their times
 	}
 	t.now = s
+	if t.heard.sounds != nil {
+		t.heard.begin(s)
+	}
 }
 
 // ticks reads a PTS or DTS: 33 bits of 90 kHz (2.4.3.7).
@@ -120,6 +124,7 @@ func (t *track) feed(b []byte, at int64) {
 			t.adts(b)
 		}
 		t.size += len(b)
+		t.heard.second.Add(b)
 	case t.nal() || t.params.Codec == "":
 		t.units(b)
 	default:
@@ -231,6 +236,7 @@ func (t *track) broken() {
 	t.give()
 	t.frame = frame{}
 	t.keyed.drop()
+	t.heard.drop()
 	t.walk.Reset()
 	t.now, t.unitAt, t.zeros, t.size = stamp{}, stamp{}, 0, 0
 }
@@ -258,6 +264,9 @@ func (t *track) give() {
 
 // packetEnds: a block of sound is what one PES packet has.
 func (t *track) packetEnds() {
+	if t.heard.sounds != nil {
+		t.heard.end(t.params, t.size, t.at)
+	}
 	if t.kind != stream.Audio || !t.now.ok || t.size == 0 {
 		return // bytes without a time go with the next block
 	}

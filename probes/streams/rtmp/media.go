@@ -9,8 +9,10 @@ import (
 // Media turns messages of one stream into frames and parameters. The zero value
 // is ready. It is for one message stream, in the order of arrival.
 type Media struct {
-	Keys   stream.Keys // takes key pictures whole; nil: nobody
+	Keys   stream.Keys   // takes key pictures whole; nil: nobody
+	Sounds stream.Sounds // takes audio; nil: nobody
 	sets   sets
+	heard  heard
 	clock  flv.Clock
 	tracks flv.Tracks
 	follow [2]track
@@ -62,7 +64,11 @@ func (d *Media) Message(m *Message, at int64, sink stream.Sink) bool {
 			f.Mark = tag.Mark()
 		}
 		sink.Frame(f)
-		d.whole(m, at)
+		if tag.Kind == stream.Audio {
+			d.hear(m, dts, at)
+		} else {
+			d.whole(m, at)
+		}
 	}
 	return true
 }

@@ -66,7 +66,7 @@ type Message struct {
 	// Head is the payload's beginning: as much as the Keep… and Max… constants
 	// tell. It is whole where len(Head) == Length, and good until the next call.
 	Head []byte
-	// Whole is all of a key picture where the parser's Keys wanted it, else nil.
+	// Whole is all of a key picture or of audio, where the parser's Keys or Sounds wanted it, else nil.
 	Whole []byte
 	// Relative says that no absolute timestamp was seen on this chunk stream (a
 	// capture that began mid-way): Timestamp counts from 0.

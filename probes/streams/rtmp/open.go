@@ -65,6 +65,7 @@ func open(ctx context.Context, t target, sink stream.Sink, o stream.Options) err
 	defer conn.Close()
 	s := newSession(t, sink)
 	s.in.Keys, s.media.Keys = o.Keys, o.Keys
+	s.in.Sounds, s.media.Sounds = o.Sounds, o.Sounds
 	s.local, s.remote = conn.tcp.LocalAddr().String(), conn.tcp.RemoteAddr().String()
 	if err := setUp(ctx, conn, s, o); err != nil {
 		return err

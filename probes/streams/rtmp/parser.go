@@ -16,6 +16,8 @@ type Parser struct {
 	Strict bool
 	// Keys wants key pictures whole; nil: nobody does.
 	Keys stream.Keys
+	// Sounds wants audio whole; nil: nobody does.
+	Sounds stream.Sounds
 
 	size    uint32 // of the peer's chunks
 	ext     uint8

@@ -6,13 +6,12 @@ import (
 	"snag/probes/streams/stream"
 )
 
-// keepWhole keeps all of a key picture where somebody wants it. It grows with what came, never with
+// keepWhole keeps all of a key picture or of audio where somebody wants it. It grows with what came, never with
 // what a header promised.
 func (p *Parser) keepWhole(s *chunkStream, b []byte) {
 	if s.got == 0 && len(b) > 0 {
-		key := b[0]>>4&7 == 1
 		s.whole = nil
-		if s.keeps = p.Keys != nil && s.Type == TypeVideo && key && s.Length <= stream.MostKey && p.Keys.Wanted(); s.keeps {
+		if s.keeps = p.wants(s, b[0]); s.keeps {
 			p.only(s)
 		}
 	}
@@ -21,10 +20,22 @@ func (p *Parser) keepWhole(s *chunkStream, b []byte) {
 	}
 }
 
-// only keeps nothing of others than s: a server may begin as many messages as it has chunk streams.
+// wants tells by a message's first byte whether all of it is wanted.
+func (p *Parser) wants(s *chunkStream, first byte) bool {
+	switch s.Type {
+	case TypeVideo:
+		return p.Keys != nil && first>>4&7 == 1 && s.Length <= stream.MostKey && p.Keys.Wanted()
+	case TypeAudio:
+		return p.Sounds != nil && s.Length <= stream.MostSound && p.Sounds.Wanted()
+	}
+	return false
+}
+
+// only keeps nothing of others than s that are of its kind: a server may begin as many messages as it
+// has chunk streams.
 func (p *Parser) only(s *chunkStream) {
 	for i := range p.streams {
-		if o := &p.streams[i]; o != s {
+		if o := &p.streams[i]; o != s && o.Type == s.Type {
 			o.keeps, o.whole = false, nil
 		}
 	}
@@ -62,7 +73,11 @@ func (d *Media) whole(m *Message, at int64) {
 
 // remember keeps the parameter sets of a sequence header.
 func (d *Media) remember(tag flv.Tag) {
-	if d.Keys == nil || tag.Kind != stream.Video {
+	if tag.Kind == stream.Audio {
+		d.rememberAudio(tag)
+		return
+	}
+	if d.Keys == nil {
 		return
 	}
 	d.sets = sets{}

@@ -19,10 +19,13 @@ func (w *wanting) Key(_ string, b []byte, _ int64) {
 	w.got = append(w.got, b)
 }
 
-// video is a message on a chunk stream, in chunks of 128 bytes.
-func video(chunk byte, body []byte) (out []byte) {
+// video is a message of video on a chunk stream.
+func video(chunk byte, body []byte) []byte { return message(chunk, TypeVideo, body) }
+
+// message is one on a chunk stream, in chunks of 128 bytes.
+func message(chunk, kind byte, body []byte) (out []byte) {
 	n := len(body)
-	out = append(out, chunk, 0, 0, 40, byte(n>>16), byte(n>>8), byte(n), TypeVideo, 1, 0, 0, 0)
+	out = append(out, chunk, 0, 0, 40, byte(n>>16), byte(n>>8), byte(n), kind, 1, 0, 0, 0)
 	for i := 0; i < n; i += FirstChunkSize {
 		if i > 0 {
 			out = append(out, 0xc0|chunk)

@@ -25,6 +25,7 @@ type Format struct {
 	randomAccess                                                         bool
 	constantSize                                                         int
 	duration                                                             int64
+	adts                                                                 codec.Framed // AAC
 
 	told func(stream.Params) // Params changed; nil: nobody asks
 	seen uint64              // hash of the last sequence header

@@ -45,6 +45,7 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	}()
 	s := NewSession(d.Formats(), sink)
 	s.Keys(o.Keys)
+	s.Sounds(o.Sounds)
 	err = s.Receive(ctx, ends, Receiving{Timeout: o.Timeout, Every: o.Every, Now: o.Now, First: func(at int64, from, to string) {
 		sink.Published(at, to, from)
 		s.Tell()

@@ -302,6 +302,7 @@ func (f *Format) aacConfig(b []byte) {
 	if err != nil {
 		return
 	}
+	f.adts, _ = codec.ADTSOf(b) // what ADTS can't carry is not heard
 	f.Params.Channels = a.Channels
 	if a.SampleRate > 0 {
 		f.Params.SampleRate = a.SampleRate

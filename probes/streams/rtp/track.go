@@ -12,7 +12,7 @@ type piece struct {
 	ts     uint32
 	marker bool
 	heads  heads
-	b      []byte // its payload, where it may belong to a key picture that is wanted; else nil
+	b      []byte // its payload, where it may belong to a key picture or to audio that is wanted; else nil
 }
 
 // track receives the packets of one m= line of the SDP.
@@ -32,6 +32,7 @@ type track struct {
 	latest int64  // arrival of the last frame given: it never goes back
 	frame  picture
 	keyed  keyed
+	heard  heard
 	report reports
 	out    func(f stream.Frame, first int64)  // first: arrival of its first packet
 	begun  func(t *track, at int64, ns int64) // sets offset at the first packet
@@ -70,7 +71,7 @@ func (t *track) packet(at int64, b []byte) {
 	}
 	t.came = piece{at: at, ts: t.header.Timestamp, marker: t.header.Marker}
 	t.read(&t.f, body, &t.came.heads)
-	if t.keyed.keys != nil {
+	if t.keyed.keys != nil || t.heard.sounds != nil {
 		t.came.b = body
 	}
 	t.jitter.Packet(at, t.came.ts)
@@ -84,6 +85,7 @@ func (t *track) restart() {
 	t.finish()
 	t.frame = picture{}
 	t.keyed.forget()
+	t.heard.drop()
 	t.clock.ok = false
 	t.anew, t.fixed, t.gone = true, false, false
 	t.jitter.Reset()
@@ -105,6 +107,10 @@ func (t *track) give(p *piece, lost int) {
 		}
 	} else {
 		t.sound(p, ns)
+		if t.heard.sounds != nil {
+			t.hear(p, ns-t.offset, lost > 0)
+			p.b = nil
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ func (p *play) run(ctx context.Context) error {
 	p.pace = stream.Pace(p.sink)
 	p.tracks = rtp.NewSession(p.d.Formats(), p.sink)
 	p.tracks.Keys(p.o.Keys)
+	p.tracks.Sounds(p.o.Sounds)
 	p.own = rand.Uint32()
 	var controls []string
 	for i, m := range p.d.Media {

@@ -137,6 +137,7 @@ func (p *publisher) request(m message) error {
 		}
 		p.tracks = rtp.NewSession(p.d.Formats(), p.sink)
 		p.tracks.Keys(p.o.Keys)
+		p.tracks.Sounds(p.o.Sounds)
 		p.onPacket = p.take
 		p.sink.Published(p.o.Now(), p.conn.LocalAddr().String(), p.conn.RemoteAddr().String())
 		p.tracks.Tell()

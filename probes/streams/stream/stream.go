@@ -177,6 +177,8 @@ type Options struct {
 	Now   func() int64 // the monotonic clock, ns
 	// Keys takes key pictures; nil: nobody does, and no payload is kept.
 	Keys Keys
+	// Sounds takes audio; nil: nobody does, and no payload is kept.
+	Sounds Sounds
 	// Netns is the path of the network namespace to connect in; "" is snag's own.
 	Netns string
 }

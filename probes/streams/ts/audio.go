@@ -17,6 +17,7 @@ type blocks struct {
 	size    int // of the frame, without its container's head
 	when    times
 	hunting bool // bytes are missing: waits for a PES packet's start
+	second  stream.Second
 }
 
 // heading is what a frame's first bytes tell.
@@ -38,10 +39,10 @@ func (t *track) audioBody(b []byte) {
 	for len(b) > 0 {
 		if t.left > 0 {
 			n := min(t.left, len(b))
+			t.second.Add(b[:n])
 			b = b[n:]
 			if t.left -= n; t.left == 0 {
-				t.emit(t.when, false, t.size, t.d.arrival)
-				t.have = 0
+				t.endBlock()
 			}
 			continue
 		}
@@ -75,16 +76,30 @@ func (t *track) head(h heading) {
 			t.tell(h.Params)
 		}
 		t.size = h.size - h.head
+		if t.when.ok && t.how != byOpus && !t.sealed && t.second.Begin(t.d.Sounds, t.when.dts) {
+			t.second.Add(t.block[:t.have])
+		}
 		if t.left = h.size - t.have; t.left == 0 {
-			t.emit(t.when, false, t.size, t.d.arrival)
-			t.have = 0
+			t.endBlock()
 		}
 	}
+}
+
+// endBlock gives the frame that is whole.
+func (t *track) endBlock() {
+	t.emit(t.when, false, t.size, t.d.arrival)
+	t.have = 0
+	name := t.params.Codec
+	if t.how == byLOAS {
+		name = codec.LATM
+	}
+	t.second.End(t.d.Sounds, stream.Sound{Codec: name}, t.when.dts, t.step, t.d.arrival)
 }
 
 // lostBlocks forgets the frame under way.
 func (t *track) lostBlocks() {
 	t.have, t.left, t.hunting = 0, 0, true
+	t.second.Drop()
 }
 
 func (t *track) heading() heading {

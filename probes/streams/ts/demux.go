@@ -8,7 +8,8 @@ type Demuxer struct {
 	Program uint16 // program_number to read; 0 is the first in the PAT
 	Live    bool   // packets come at their own pace: PCR is measured against arrival
 
-	Keys stream.Keys // takes key pictures whole; nil: nobody
+	Keys   stream.Keys   // takes key pictures whole; nil: nobody
+	Sounds stream.Sounds // takes audio; nil: nobody
 
 	sink    stream.Sink
 	framer  framer

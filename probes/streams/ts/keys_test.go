@@ -24,18 +24,20 @@ func TestKeyPicturesAreKeptWhole(t *testing.T) {
 	for name, c := range map[string]struct {
 		wants int
 		fill  func(*muxer)
+		kind  byte
 		told  int
 	}{
-		"two":            {9, func(*muxer) {}, 2},
-		"wanted once":    {1, func(*muxer) {}, 1},
-		"not wanted":     {0, func(*muxer) {}, 0},
-		"a packet lacks": {9, func(m *muxer) { m.out = slices.Delete(m.out, len(m.out)-5, len(m.out)-4) }, 1},
+		"two":            {9, func(*muxer) {}, 0x1b, 2},
+		"wanted once":    {1, func(*muxer) {}, 0x1b, 1},
+		"not wanted":     {0, func(*muxer) {}, 0x1b, 0},
+		"a packet lacks": {9, func(m *muxer) { m.out = slices.Delete(m.out, len(m.out)-5, len(m.out)-4) }, 0x1b, 1},
+		"encrypted":      {9, func(*muxer) {}, 0xdb, 0},
 	} {
 		keys := &wanting{n: c.wants}
 		d := New(&kept{})
 		d.Keys = keys
 		m := &muxer{}
-		m.program(0, 0x1b, 0)
+		m.program(0, c.kind, 0)
 		m.pes(videoPID, 9000, key)
 		m.pes(videoPID, 12600, other)
 		m.pes(videoPID, 16200, key[:200])

@@ -51,7 +51,7 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	stop := context.AfterFunc(ctx, func() { _ = s.conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	r := &receiver{address: a, options: o, sink: sink, demux: New(sink), began: o.Now()}
-	r.demux.Live, r.demux.Program, r.demux.Keys = true, a.program, o.Keys
+	r.demux.Live, r.demux.Program, r.demux.Keys, r.demux.Sounds = true, a.program, o.Keys, o.Sounds
 	r.grow(batchSize, usualSize)
 	return r.run(ctx, s)
 }

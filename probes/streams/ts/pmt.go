@@ -11,6 +11,8 @@ type entry struct {
 	kind  stream.Kind
 	codec string // "": none that is read
 	how   framing
+	// sealed: what follows its frames' heads is encrypted, so that nothing of it can be decoded.
+	sealed bool
 	// What its descriptors tell: Opus has its channels nowhere else.
 	channels int
 }
@@ -63,6 +65,7 @@ func readPMT(b []byte, number uint16) (t table, ok bool) {
 // read takes stream_type (table 2-34) and the descriptors.
 func (e *entry) read(kind byte, descriptors []byte) {
 	e.kind = stream.Data
+	e.sealed = kind == 0xdb || kind == 0xcf
 	switch kind {
 	case 0x01, 0x02:
 		e.video(codec.MP2V, byNAL)

@@ -61,6 +61,9 @@ func NewWrapped(sink stream.Sink) *Wrapped {
 	return &Wrapped{demux: d, sink: sink}
 }
 
+// Sounds has audio handed on.
+func (w *Wrapped) Sounds(sounds stream.Sounds) { w.demux.Sounds = sounds }
+
 // Keys has key pictures handed on.
 func (w *Wrapped) Keys(keys stream.Keys) { w.demux.Keys = keys }
 

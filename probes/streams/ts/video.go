@@ -31,7 +31,9 @@ func (t *track) videoStart(body []byte) {
 	if t.next.ok && startsUnit(body) {
 		t.endPicture()
 		t.beginPicture(0)
-		t.whole.Begin(t.d.Keys)
+		if !t.sealed {
+			t.whole.Begin(t.d.Keys)
+		}
 	}
 }
 

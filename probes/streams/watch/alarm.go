@@ -37,6 +37,8 @@ const (
 	AlarmBlack   = "black-picture"
 	AlarmPlain   = "plain-picture"
 	AlarmStill   = "picture-frozen"
+	// AlarmSilent: audio comes, and is silent.
+	AlarmSilent = "audio-silent"
 	// AlarmRateFell: the frame rate fell for five seconds and more, and frames come in time.
 	AlarmRateFell = "frame-rate-fell"
 	// AlarmBitsFell: as many frames come, of far fewer bytes.

@@ -95,7 +95,7 @@ func (c Call) did() string {
 // condition is how the stream of an alarm is: frozen for 3.2 s.
 func (a Alarm) condition() string {
 	word := map[string]string{AlarmFreeze: "frozen", AlarmDown: "down", AlarmNoAudio: "without audio",
-		AlarmGarbled: "showing a garbled picture", AlarmBlack: "showing a black picture", AlarmPlain: "showing one brightness", AlarmStill: "showing the same picture"}[a.Event]
+		AlarmGarbled: "showing a garbled picture", AlarmBlack: "showing a black picture", AlarmPlain: "showing one brightness", AlarmStill: "showing the same picture", AlarmSilent: "silent"}[a.Event]
 	switch a.Event {
 	case AlarmNever:
 		return "without a frame since it was asked for, " + short(a.For) + " ago"

@@ -2,109 +2,54 @@ package watch
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"snag/probes/streams/figures"
 	"snag/probes/streams/picture"
+	"snag/probes/streams/sound"
 	"snag/probes/streams/stream"
 )
 
-// Pictures is how key pictures of the streams are looked at (--picture).
+// Pictures is how key pictures of the streams are looked at, and their audio is listened to
+// (--picture).
 type Pictures struct {
 	Every time.Duration // of a stream, at the most
 	// Decode makes a picture of a key picture's bytes.
 	Decode func(ctx context.Context, codec string, b []byte) (picture.Picture, error)
+	// Listen gives the level of a second of audio; nil: nobody listens.
+	Listen func(ctx context.Context, s stream.Sound) (sound.Level, error)
 }
 
 // Bounds of it.
 const (
-	mostDecoding = 2                // decoders at a time
-	mostWanted   = 64               // key pictures that are waited for, kept or decoded at a time, of all streams
+	mostDecoding = 2                // decoders at a time, of pictures and audio
+	mostWanted   = 64               // key pictures that are waited for, kept or decoded at a time, of all streams; and as many seconds of audio
 	longestGOP   = 30 * time.Second // a key picture is waited for so long; then others have their turn
 )
 
 // eye looks at one stream's pictures. It is a stream.Keys: its reader hands it a key picture at a
 // time, which is forgotten once it is decoded.
 type eye struct {
-	p     *Pictures
-	slots chan struct{} // of the decoders
-	wants atomic.Bool
+	turns
+	p   *Pictures
+	ids uint64 // of events; only the tick
 
-	// Only the tick, under the watcher's lock.
-	due   int64  // when the next is wanted, monotonic ns
-	since int64  // since when one is
-	noted bool   // that something was not measured
-	ids   uint64 // of events
-
-	mu      sync.Mutex
-	busy    bool // one is being decoded
+	// Under the lock.
 	judge   picture.Judge
 	changes []picture.Change
-	failed  string // why the last could not be decoded
-	taken   int    // that came
 }
 
 var _ stream.Keys = (*eye)(nil)
 
-// Wanted implements stream.Keys.
-func (e *eye) Wanted() bool { return e.wants.Load() }
+// noKey is told of a stream of which none came.
+var noKey = "no key picture came in " + short(longestGOP) + " that can be decoded (H.264 and HEVC are, of all protocols but those that ffprobe reads)"
 
 // Key implements stream.Keys.
 func (e *eye) Key(codec string, b []byte, at int64) {
-	if !e.wants.Swap(false) {
-		return
-	}
-	e.mu.Lock()
-	e.busy, e.taken = true, e.taken+1
-	e.mu.Unlock()
-	go e.decode(codec, b, at)
-}
-
-func (e *eye) decode(codec string, b []byte, at int64) {
-	e.slots <- struct{}{}
-	g, err := e.p.Decode(context.Background(), codec, b)
-	<-e.slots
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.busy = false; err != nil {
-		e.failed = Clean(err.Error(), 300)
-		return
-	}
-	e.changes = append(e.changes, e.judge.Next(at, g)...)
-}
-
-// open tells whether a picture is wanted or being decoded.
-func (e *eye) open() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.busy || e.wants.Load()
-}
-
-// turn asks for the next picture of a stream that is being read, where it is time and there is room,
-// and tells whether it did; note is what a person must know, "" for nothing.
-func (e *eye) turn(now int64, room bool) (asked bool, note string) {
-	e.mu.Lock()
-	busy, failed, taken := e.busy, e.failed, e.taken
-	e.failed = ""
-	e.mu.Unlock()
-	switch {
-	case failed != "":
-		note = failed
-	case e.wants.Load() && now-e.since > int64(longestGOP) && e.wants.Swap(false) && taken == 0:
-		note = "no key picture came in " + short(longestGOP) + " that can be decoded (H.264 and HEVC are, of all protocols but those that ffprobe reads)"
-	}
-	if e.noted && note != "" {
-		note = ""
-	}
-	e.noted = e.noted || note != ""
-	if busy || e.wants.Load() || now < e.due || !room {
-		return false, note
-	}
-	e.since, e.due = now, now+int64(e.p.Every)
-	e.wants.Store(true)
-	return true, note
+	e.take(func() (func(), error) {
+		g, err := e.p.Decode(context.Background(), codec, b)
+		return func() { e.changes = append(e.changes, e.judge.Next(at, g)...) }, err
+	})
 }
 
 // leave ends what stands: the stream is not being read.

@@ -52,6 +52,7 @@ func TestMetricFamilies(t *testing.T) {
 	h.w.mu.Lock()
 	for _, s := range h.w.streams {
 		s.eye = &eye{p: &Pictures{Every: time.Second}}
+		s.ear = &ear{p: s.eye.p}
 	}
 	h.w.mu.Unlock()
 	registry := prometheus.NewRegistry()

@@ -10,7 +10,7 @@ func (w *Watcher) newEye() *eye {
 	if w.o.Pictures == nil {
 		return nil
 	}
-	return &eye{p: w.o.Pictures, slots: w.slots}
+	return &eye{turns: turns{slots: w.slots}, p: w.o.Pictures}
 }
 
 // keys is who takes the reader's key pictures; nil: nobody.
@@ -41,7 +41,7 @@ func (w *Watcher) lookAtPictures(now int64) (notes []string) {
 			s.eye.leave(now)
 			continue
 		}
-		asked, note := s.eye.turn(now, open < mostWanted)
+		asked, note := s.eye.turn(now, open < mostWanted, w.o.Pictures.Every, longestGOP, noKey)
 		if asked {
 			open++
 		}

@@ -141,6 +141,9 @@ func (w *Watcher) samples(send func(name string, labels recording.Labels, v floa
 		if s.eye != nil {
 			send("snag_stream_pictures_total", labels(), float64(s.eye.seen()))
 		}
+		if s.ear != nil {
+			send("snag_stream_sounds_total", labels(), float64(s.ear.seen()))
+		}
 		send("snag_stream_freezes_total", labels(), float64(s.begun))
 		send("snag_stream_freeze_seconds_total", labels(), frozen)
 		if s.figure && s.second.Total.Connected > 0 {
@@ -190,6 +193,7 @@ var help = map[string]string{
 	"snag_stream_late_seconds":            "How late frames come at the most since the stream is late; 0 while it is not.",
 	"snag_stream_pace_ratio":              "How far the timestamps moved by how far the clock did, over up to the last 10 s: 1 for a stream that is live.",
 	"snag_stream_pictures_total":          "Key pictures decoded and judged.",
+	"snag_stream_sounds_total":            "Seconds of audio decoded and judged.",
 	"snag_stream_freezes_total":           "Freezes that began.",
 	"snag_stream_freeze_seconds_total":    "Seconds frozen, the freeze that stands included.",
 	"snag_stream_frames_total":            "Frames read.",

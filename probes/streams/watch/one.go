@@ -36,6 +36,7 @@ type one struct {
 	layers   *layered // nil: it is watched at one place
 	place    int      // of the layers, which it is
 	eye      *eye     // nil: its pictures are not looked at
+	ear      *ear     // nil: nobody listens to its audio
 	joined   bool     // somebody else reads it and hands it in …
 	lag      int64    // … so late at the most, ns
 
@@ -133,7 +134,7 @@ func (t *tap) Note(text string) {
 
 func (w *Watcher) newOne(e Entry, open stream.Open) *one {
 	s := w.newOneOf(e, open, recording.StreamSidePlayer)
-	s.eye = w.newEye()
+	s.eye, s.ear = w.newEye(), w.newEar()
 	w.meet(s, nil)
 	return s
 }
@@ -211,7 +212,7 @@ func (w *Watcher) keep(ctx context.Context, s *one) {
 		s.asking(began)
 		s.figures.Asked(began)
 		err := s.open(ctx, s.entry.URL, s.sink, stream.Options{
-			Timeout: w.o.Timeout, Every: w.o.Every, Now: wire.Monotonic, Netns: w.o.Netns, Keys: s.keys(),
+			Timeout: w.o.Timeout, Every: w.o.Every, Now: wire.Monotonic, Netns: w.o.Netns, Keys: s.keys(), Sounds: s.sounds(),
 		})
 		if ctx.Err() != nil {
 			return

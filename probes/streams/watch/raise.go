@@ -115,6 +115,8 @@ func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
 	case verdict != "":
 	case e == AlarmGarbled:
 		verdict = "frames come, and their picture is garbled: its encoder makes errors, or parts of it were lost before the server sent it; a viewer can't tell which"
+	case e == AlarmSilent:
+		verdict = "audio comes and is silent: its source gives none, is muted, or nothing is heard before it; a viewer can't tell which"
 	case e == AlarmStill:
 		verdict = "frames come, and their picture is the same: its source stands still, or nothing moves before it; a viewer can't tell which"
 	case e == AlarmBitsFell:

@@ -30,6 +30,7 @@ type Row struct {
 	First         recording.Time // arrival of the first frame; 0: none yet
 
 	Picture string // how its pictures are: "ok" or a state's name; "" where that was not measured
+	Sound   string // how its audio is: "ok" or "silent"; "" where that was not measured
 
 	Second  figures.Second // the last whole second's
 	Figure  bool           // there is one

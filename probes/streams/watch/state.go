@@ -20,6 +20,7 @@ const (
 	BlackPicture                // its key pictures are black
 	PlainPicture                // they are of one brightness
 	StillPicture                // they are alike
+	SilentAudio                 // its audio comes, and is silent
 	RateFell                    // far fewer frames come than before, in time
 	BitsFell                    // as many frames come, of far fewer bytes
 	Late                        // frames come later and later
@@ -33,7 +34,7 @@ const (
 	States // how many there are
 )
 
-var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "garbled-picture", "black-picture", "plain-picture", "picture-frozen", "frame-rate-fell", "bit-rate-fell", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
+var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-audio", "garbled-picture", "black-picture", "plain-picture", "picture-frozen", "audio-silent", "frame-rate-fell", "bit-rate-fell", "late", "slow", "skipping", "losing", "connecting", "waiting", "ended", "ok"}
 
 func (s State) String() string { return stateNames[min(s, OK)] }
 
@@ -43,7 +44,7 @@ func (s State) Sick() bool { return s < Connecting }
 // Comes tells whether frames come.
 func (s State) Comes() bool {
 	switch s {
-	case NoAudio, GarbledPicture, BlackPicture, PlainPicture, StillPicture, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
+	case NoAudio, GarbledPicture, BlackPicture, PlainPicture, StillPicture, SilentAudio, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
 		return true
 	}
 	return false
@@ -95,6 +96,7 @@ type signs struct {
 	frozen   int64 // since when; 0: not
 	silent   int64 // since when no audio comes; 0: it does, or there never was any
 	shows    shows // what its picture is
+	hushed   int64 // since when its audio is silent; 0: it is not
 	fell     fall  // a rate that fell
 	late     int64
 	slow     int64
@@ -145,6 +147,8 @@ func stateOf(l link, s signs, now int64) (State, int64) {
 		return NoAudio, s.silent
 	case s.shows.since != 0:
 		return s.shows.state, s.shows.since
+	case s.hushed != 0:
+		return SilentAudio, s.hushed
 	case s.fell.kind == recording.EventStreamRateFell:
 		return RateFell, s.fell.since
 	case s.fell.kind == recording.EventStreamBitsFell:
@@ -182,6 +186,8 @@ func (s *signs) note(e figures.Event, now int64) {
 		s.frozen, s.notBegun, s.reason = standing, e.Before, e.Why
 	case recording.EventStreamGarbled, recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill:
 		s.shows = shows{pictureState(e.Kind), standing}
+	case recording.EventStreamSilentAudio:
+		s.hushed = standing
 	case recording.EventStreamRateFell, recording.EventStreamBitsFell:
 		if s.fell = (fall{}); standing != 0 {
 			s.fell = fall{e.Kind, standing, e.Base, e.Value}

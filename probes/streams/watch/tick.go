@@ -34,6 +34,7 @@ func (w *Watcher) tick(late time.Duration) {
 	}
 	notes := append(w.matchLayers(now), w.kindred(now)...)
 	notes = append(notes, w.lookAtPictures(now)...)
+	notes = append(notes, w.listen(now)...)
 	wrong, others := w.alarming(now)
 	w.mu.Unlock()
 	for _, text := range notes {
@@ -71,6 +72,9 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	w.row = s.figures.Events(w.row[:0])
 	if s.eye != nil {
 		w.row = s.eye.events(w.row)
+	}
+	if s.ear != nil {
+		w.row = s.ear.events(w.row)
 	}
 	s.record(w.row)
 	w.noteHurts(s)
@@ -161,6 +165,9 @@ func (w *Watcher) rowOf(s *one, now int64) Row {
 	r.Why = s.why(state, l)
 	if s.eye != nil {
 		r.Picture = s.eye.sees(now)
+	}
+	if s.ear != nil {
+		r.Sound = s.ear.hears(now)
 	}
 	return r
 }

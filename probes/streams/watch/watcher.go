@@ -47,7 +47,7 @@ type Options struct {
 	Netns     string        // path of the namespace to connect in; "": snag's own
 	NetnsID   uint64        // its inode, for the recording's rows
 	Threshold time.Duration // of a freeze, for streams that ask for none; 0: by their frame rate
-	// Pictures says how key pictures are looked at; nil: they are not, and no payload is kept.
+	// Pictures says how key pictures are looked at and audio is listened to; nil: they are not, and no payload is kept.
 	Pictures *Pictures
 	// Remember keeps each stream's figures and events of the last day (Remembered).
 	Remember bool
@@ -78,7 +78,7 @@ type Watcher struct {
 	o     Options
 	gate  *rate.Limiter
 	pulse pulse
-	slots chan struct{} // of who decodes pictures
+	slots chan struct{} // of who decodes pictures and audio
 
 	mu      sync.Mutex
 	ctx     context.Context // nil before Run

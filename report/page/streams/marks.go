@@ -16,7 +16,7 @@ var kinds = map[string]string{
 	recording.EventStreamSkipped: "skipped", recording.EventStreamJump: "jump", recording.EventStreamChanged: "changed",
 	recording.EventStreamEnded: "ended", recording.EventStreamRefused: "refused", recording.EventStreamPublished: "published",
 	recording.EventStreamFirstFrame: "first-frame", recording.EventObserverLate: "observer", recording.EventStreamRestarted: "restarted",
-	recording.EventStreamGarbled: "picture", recording.EventStreamBlack: "picture", recording.EventStreamPlain: "picture", recording.EventStreamStill: "picture",
+	recording.EventStreamGarbled: "picture", recording.EventStreamBlack: "picture", recording.EventStreamPlain: "picture", recording.EventStreamStill: "picture", recording.EventStreamSilentAudio: "audio",
 	recording.EventStreamRateFell: "less", recording.EventStreamBitsFell: "less",
 }
 
@@ -52,7 +52,7 @@ func marksOf(events []recording.Event) []timed {
 				continue
 			}
 			m.kind, m.open, silent = "audio", true, len(out)
-		case m.kind == "freeze" || m.kind == "late" || m.kind == "slow" || m.kind == "picture" || m.kind == "less":
+		case m.kind == "freeze" || m.kind == "late" || m.kind == "slow" || m.kind == "picture" || m.kind == "audio" || m.kind == "less":
 			m.open = e.End == 0
 		case m.kind == "ended" || m.kind == "refused":
 			if silent >= 0 {
@@ -87,6 +87,8 @@ func say(e recording.Event) string {
 		return "its timestamps begin anew, at " + a["to"] + " s after " + a["from"] + " s"
 	case recording.EventStreamGarbled:
 		return fmt.Sprintf("its picture was garbled in %.0f key pictures", e.Value)
+	case recording.EventStreamSilentAudio:
+		return fmt.Sprintf("its audio was silent in %.0f seconds that were decoded", e.Value)
 	case recording.EventStreamBlack:
 		return fmt.Sprintf("its picture was black in %.0f key pictures", e.Value)
 	case recording.EventStreamPlain:

@@ -85,6 +85,11 @@ func TestAStateIsTheWatchs(t *testing.T) {
 		{"garbled", "garbled", lacks(recording.EventStreamGarbled, 40, 0)},
 		{"black", "black", lacks(recording.EventStreamBlack, 40, 0)},
 		{"of one brightness", "plain", lacks(recording.EventStreamPlain, 40, 0)},
+		{"silent", "silent", lacks(recording.EventStreamSilentAudio, 40, 0)},
+		{"black for a while, and silent since before", "silent", func(m *streamstest.Made) {
+			lacks(recording.EventStreamSilentAudio, 20, 0)(m)
+			m.Event(streamstest.Cam(1), recording.EventStreamBlack, 25, 40, nil)
+		}},
 		{"the same", "still", lacks(recording.EventStreamStill, 40, 0)},
 		{"fewer frames", "low FPS", lacks(recording.EventStreamRateFell, 40, 0)},
 		{"fewer bytes", "low kb/s", lacks(recording.EventStreamBitsFell, 40, 0)},
@@ -128,13 +133,14 @@ func lacks(kind string, from, to float64) func(*streamstest.Made) {
 // What a stream lacks is a mark, with what there was before.
 func TestMarksOfWhatAStreamLacks(t *testing.T) {
 	for kind, want := range map[string]string{
-		recording.EventStreamGarbled:   "picture: its picture was garbled in 7 key pictures",
-		recording.EventStreamBlack:     "picture: its picture was black in 7 key pictures",
-		recording.EventStreamPlain:     "picture: its picture was of one brightness in 7 key pictures",
-		recording.EventStreamStill:     "picture: its picture was the same in 7 key pictures",
-		recording.EventStreamRateFell:  "less: 7.0 frames came a second, and 25.0 before",
-		recording.EventStreamBitsFell:  "less: as many frames of far fewer bytes: 0 kb/s",
-		recording.EventStreamRestarted: "restarted: its timestamps begin anew, at 0.0 s after 25.0 s",
+		recording.EventStreamGarbled:     "picture: its picture was garbled in 7 key pictures",
+		recording.EventStreamBlack:       "picture: its picture was black in 7 key pictures",
+		recording.EventStreamPlain:       "picture: its picture was of one brightness in 7 key pictures",
+		recording.EventStreamSilentAudio: "audio: its audio was silent in 7 seconds that were decoded",
+		recording.EventStreamStill:       "picture: its picture was the same in 7 key pictures",
+		recording.EventStreamRateFell:    "less: 7.0 frames came a second, and 25.0 before",
+		recording.EventStreamBitsFell:    "less: as many frames of far fewer bytes: 0 kb/s",
+		recording.EventStreamRestarted:   "restarted: its timestamps begin anew, at 0.0 s after 25.0 s",
 	} {
 		all := marksOf([]recording.Event{{T: 1, Kind: kind, Value: 7, Attrs: map[string]string{"base": "25.0", "from": "25.0", "to": "0.0"}}})
 		if len(all) != 1 || !strings.HasPrefix(all[0].kind+": "+all[0].text, want) || all[0].open != (kind != recording.EventStreamRestarted) {

@@ -11,14 +11,23 @@ type signs struct {
 	why                               string
 	frozen, silent, late, slow, since recording.Time
 	skipped                           recording.Time
-	// less is since when frames come and lack something, and lacks what.
-	less  recording.Time
-	lacks State
+	// lacks is since when frames come and lack something, by the state that this is; 0: they do not.
+	lacks [OK]recording.Time
+}
+
+// lack is the first state of what frames lack, and since when; OK for nothing.
+func (g *signs) lack() (State, recording.Time) {
+	for s, since := range g.lacks {
+		if since != 0 {
+			return State(s), since
+		}
+	}
+	return OK, 0
 }
 
 // lacking are the events of a stream whose frames come and lack something.
 var lacking = map[string]State{
-	recording.EventStreamGarbled: Garbled, recording.EventStreamBlack: Black, recording.EventStreamPlain: Plain, recording.EventStreamStill: Still,
+	recording.EventStreamGarbled: Garbled, recording.EventStreamBlack: Black, recording.EventStreamPlain: Plain, recording.EventStreamStill: Still, recording.EventStreamSilentAudio: Silent,
 	recording.EventStreamRateFell: LowFPS, recording.EventStreamBitsFell: LowRate,
 }
 
@@ -39,7 +48,7 @@ func signsOf(events []recording.Event, end recording.Time) signs {
 			g.letAt = max(g.letAt, e.T)
 			continue
 		case recording.EventStreamEnded, recording.EventStreamRefused:
-			g.let, g.gone, g.goneAt, g.why, g.less = false, true, e.T, e.Attrs["why"], 0
+			g.let, g.gone, g.goneAt, g.why, g.lacks = false, true, e.T, e.Attrs["why"], [OK]recording.Time{}
 			g.no = e.Kind == recording.EventStreamRefused
 			g.silent = 0
 			continue
@@ -51,13 +60,8 @@ func signsOf(events []recording.Event, end recording.Time) signs {
 			g.slow = stands
 		case recording.EventStreamSkipped:
 			g.skipped = e.T
-		case recording.EventStreamGarbled, recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill, recording.EventStreamRateFell, recording.EventStreamBitsFell:
-			switch s := lacking[e.Kind]; {
-			case stands != 0 && (g.less == 0 || s <= g.lacks):
-				g.less, g.lacks = stands, s
-			case stands == 0 && s == g.lacks:
-				g.less = 0
-			}
+		case recording.EventStreamGarbled, recording.EventStreamBlack, recording.EventStreamPlain, recording.EventStreamStill, recording.EventStreamSilentAudio, recording.EventStreamRateFell, recording.EventStreamBitsFell:
+			g.lacks[lacking[e.Kind]] = stands
 		case recording.EventStreamChanged:
 			if e.Attrs["what"] == "audio" {
 				if g.silent = 0; e.Attrs["to"] == "none" {

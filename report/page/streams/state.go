@@ -22,6 +22,7 @@ const (
 	Black
 	Plain
 	Still
+	Silent
 	LowFPS
 	LowRate
 	Late
@@ -34,7 +35,7 @@ const (
 	OK
 )
 
-var words = [...]string{"FROZEN", "DOWN", "refused", "no answer", "no audio", "garbled", "black", "plain", "still", "low FPS", "low kb/s", "late", "slow", "skipping", "losing", "asking", "waiting", "ended", "ok"}
+var words = [...]string{"FROZEN", "DOWN", "refused", "no answer", "no audio", "garbled", "black", "plain", "still", "silent", "low FPS", "low kb/s", "late", "slow", "skipping", "losing", "asking", "waiting", "ended", "ok"}
 
 func (s State) String() string { return words[s] }
 
@@ -87,8 +88,11 @@ func stateAt(s *seen, c course, end recording.Time) (State, recording.Time, stri
 		return Waiting, g.letAt, ""
 	case g.silent != 0:
 		return NoAudio, g.silent, ""
-	case g.less != 0:
-		return g.lacks, g.less, ""
+	}
+	if s, since := g.lack(); s != OK {
+		return s, since, ""
+	}
+	switch {
 	case g.late != 0:
 		return Late, g.late, ""
 	case g.slow != 0:
