@@ -16,7 +16,6 @@ import (
 // The shortest remedies from the incident to the verdict that it is gone, and one plan
 // that does not help. make lab-remedies runs all of them.
 func TestRemedies(t *testing.T) {
-	t.Parallel() // beside TestApplyAutoBetweenTwoEpisodes
 	for i, name := range []string{"fd-limit", "qdisc-drop"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,10 +67,10 @@ func healed(t *testing.T, name string, wrong bool, suffix string) {
 }
 
 // What comes for 5 s in every minute and a half, and was not there while apply --auto measured,
-// is neither gone nor confirmed.
+// is neither gone nor confirmed. What TestRemedies makes, which runs before or after, would be other
+// culprits to it.
 func TestApplyAutoBetweenTwoEpisodes(t *testing.T) {
-	t.Parallel()
-	r, err := remedied(t, processstopped.Seldom, true, "d")
+	r, err := remedied(t, processstopped.Seldom, true, "")
 	if err != nil || r.Outcome != string(verify.TooEarly) || !r.Back {
 		t.Errorf("%v %+v", err, r)
 	}
