@@ -202,7 +202,7 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 		return k, fmt.Sprintf("of the %d that sent a stream to %s this is the only one that ended before the stream suffered", len(all), receiver), ""
 	}
 	if allBehind(all) && fromOneHost(all) { // whichever it is
-		return all[0], fmt.Sprintf("whichever of the %d streams that %s receives it is: all come from %s, and of each data wait there to be sent", len(all), receiver, recording.Host(all[0].First().Remote)), ""
+		return all[0], fmt.Sprintf("it can be any of the %d streams that %s receives: all come from %s, and data of all of them wait there to be sent", len(all), receiver, recording.Host(all[0].First().Remote)), ""
 	}
 	if k, silent := silentOf(all); st.Row.First == 0 && out != nil {
 		switch {
