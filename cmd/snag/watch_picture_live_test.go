@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,17 +34,8 @@ func TestWatchLooksAtPictures(t *testing.T) {
 		"-x265-params", "log-level=none:pools=1:frame-threads=1", "-g", "50", "-pix_fmt", "yuv420p", "-t", "120", "-f", "mpegts", udp+"?pkt_size=1316")
 	cmd := exec.Command(snag, argv...)
 	stderr := printing(t, cmd, out)
-	for begun := time.Now(); time.Since(begun) < 70*time.Second && (len(of("hevc")) < 2 || len(of("black")) < 2 || len(of("still")) < 1); {
-		time.Sleep(200 * time.Millisecond)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Wait()
-	said, err := os.ReadFile(out)
-	if err != nil || stderr.Len() > 0 {
-		t.Errorf("%v, %s", err, stderr)
-	}
+	said := untilSaid(t, cmd, out, stderr, 70*time.Second, func() bool { return len(of("hevc")) >= 2 && len(of("black")) >= 2 && len(of("still")) >= 1 },
+		`"event":"black-picture"`, `"event":"picture-frozen"`, `"picture":"ok"`, `"picture":"black-picture"`)
 	for stream, want := range map[string][]string{
 		"black": {"black-picture", "well"}, "hevc": {"black-picture", "well"}, "still": {"picture-frozen"}, "film": nil,
 	} {
@@ -51,17 +43,61 @@ func TestWatchLooksAtPictures(t *testing.T) {
 			t.Errorf("%s: told %q, want %q", stream, got, want)
 		}
 	}
-	for _, text := range []string{`"event":"black-picture"`, `"event":"picture-frozen"`, `"picture":"ok"`, `"picture":"black-picture"`} {
-		if !strings.Contains(string(said), text) {
-			t.Errorf("it did not say %s", text)
-		}
-	}
-	if strings.Contains(string(said), "not measured") {
+	if strings.Contains(said, "not measured") {
 		t.Errorf("a picture was not measured:\n%s", said)
 	}
-	for line := range strings.SplitSeq(string(said), "\n") {
+	for line := range strings.SplitSeq(said, "\n") {
 		if strings.Contains(line, `"type":"event"`) && strings.Contains(line, "picture") {
 			t.Log(line)
 		}
+	}
+}
+
+// untilSaid lets a watch run until what was awaited came, or for that long, ends it as Ctrl-C does, and
+// returns what it printed: each of texts.
+func untilSaid(t *testing.T, cmd *exec.Cmd, out string, stderr *bytes.Buffer, most time.Duration, came func() bool, texts ...string) (said string) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < most && !came(); {
+		time.Sleep(200 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	b, err := os.ReadFile(out)
+	if err != nil || stderr.Len() > 0 {
+		t.Errorf("%v, %s", err, stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(string(b), text) {
+			t.Errorf("it did not say %s", text)
+		}
+	}
+	return string(b)
+}
+
+// oneSuffers has a watch look at two films at a server, of which the one that is named has a trouble
+// for a while: it is an alarm that ends, and the other has none.
+func oneSuffers(t *testing.T, name, alarm string, most time.Duration, troubled, film []string, texts ...string) {
+	t.Helper()
+	dir, snag, server, here := aloneAtServer(t)
+	if !here {
+		return
+	}
+	out := filepath.Join(dir, "out")
+	hook, of := told(t)
+	publishFilm(t, server, name, "null", append(slices.Clone(inH264), troubled...)...)
+	publishFilm(t, server, "film", "null", append(slices.Clone(inH264), film...)...)
+	cmd := exec.Command(snag, "watch", "--json", "--picture", "--picture-every", "2s", "--webhook", hook, origin.URL(server, name)+" name="+name, origin.URL(server, "film")+" name=film")
+	stderr := printing(t, cmd, out)
+	said := untilSaid(t, cmd, out, stderr, most, func() bool { return len(of(name)) >= 2 }, texts...)
+	if got := of(name); !slices.Equal(got, []string{alarm, "well"}) {
+		t.Errorf("%s: told %q", name, got)
+	}
+	if got := of("film"); len(got) > 0 {
+		t.Errorf("film: told %q", got)
+	}
+	if strings.Contains(said, "not measured") || t.Failed() {
+		t.Errorf("it said:\n%s", said)
 	}
 }

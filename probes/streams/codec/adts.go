@@ -14,7 +14,7 @@ const mostADTS = 1<<13 - 1
 
 // ADTSOf reads an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1) for headers by 1.A.2.2. They carry
 // the object types 1 to 4 with a sampling rate of the table, 1 to 7 of the channel configurations, and
-// frames of 1024 samples. Where SBR is told before the core's own type, they are the core's: a decoder
+// frames of 1024 samples. Where SBR is signalled before the core's own type, they are the core's: a decoder
 // finds SBR in the frames.
 func ADTSOf(config []byte) (Framed, error) {
 	const what = "AudioSpecificConfig"

@@ -41,7 +41,7 @@ func (p *peer) onceMore(key string, f func()) {
 }
 
 // abandon takes an INVITE back that nobody waits for any more (9.1). Where the camera
-// accepts it all the same, it is told to end.
+// accepts it all the same, it gets a BYE.
 func (p *peer) abandon(c *call, m *message) {
 	cancel := &message{method: "CANCEL", uri: m.uri}
 	for _, name := range []string{"Via", "Route", "From", "To", "Call-ID"} {

@@ -59,7 +59,7 @@ func (c *conn) send(m *message) error {
 	return err
 }
 
-// receive gives each message that comes until the connection ends. refused is told
+// receive gives each message that comes until the connection ends. refused is called
 // where nobody listens at the peer's port.
 func (c *conn) receive(give func(*message), refused func(error)) error {
 	buf := make([]byte, 64<<10)

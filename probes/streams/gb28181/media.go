@@ -11,7 +11,7 @@ import (
 	"snag/probes/streams/wire"
 )
 
-// media is where a camera is told to send.
+// media is where a camera is to send.
 type media struct {
 	at       netip.AddrPort // as the offer has it
 	socket   *wire.UDP

@@ -11,7 +11,7 @@ import (
 	"snag/probes/streams/wire"
 )
 
-// A platform is told that snag is there; one that has forgotten it gets a new
+// A platform gets messages that snag is there; one that has forgotten it gets a new
 // registration, and one that no longer answers is left.
 func TestStay(t *testing.T) {
 	p := (&gbtest.Platform{ID: platformID}).Serve(t, "udp")

@@ -24,7 +24,7 @@ func (h *heard) begin(s stamp) {
 	}
 }
 
-// end is told that a PES packet is whole, of n bytes.
+// end takes that a PES packet is whole, of n bytes.
 func (h *heard) end(p stream.Params, n int, at int64) {
 	s := stream.Sound{Codec: p.Codec, SampleRate: p.SampleRate, Channels: p.Channels}
 	switch p.Codec {
