@@ -201,7 +201,7 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 	if k := endedBefore(st, all); k != nil {
 		return k, fmt.Sprintf("of the %d that sent a stream to %s this is the only one that ended before the stream suffered", len(all), receiver), ""
 	}
-	if allBehind(all) && fromOneHost(all) { // whichever it is
+	if allBehind(st, all) && fromOneHost(all) { // whichever it is
 		return all[0], fmt.Sprintf("it can be any of the %d streams that %s receives: all come from %s, and data of all of them wait there to be sent", len(all), receiver, recording.Host(all[0].First().Remote)), ""
 	}
 	if k, silent := silentOf(all); st.Row.First == 0 && out != nil {
@@ -222,15 +222,9 @@ const beforeHurt = 2 * time.Second
 // stoppedOf is the only one of some connections whose sender, a process of this host, was stopped
 // when a stream suffered; nil where there is no such one, or a sender is not known.
 func stoppedOf(r *recording.Recording, st *Stream, all []*Socket) (found *Socket) {
-	var hurt []recording.Interval
-	for _, e := range st.Events {
-		switch e.Kind {
-		case recording.EventStreamFreeze, recording.EventStreamSkipped, recording.EventStreamLate, recording.EventStreamSlow:
-			hurt = append(hurt, recording.Interval{Start: e.T.Add(-st.Delay - beforeHurt), End: max(e.T, e.End)})
-		}
-	}
-	for _, i := range slices.Concat(st.late, st.wait) {
-		hurt = append(hurt, recording.Interval{Start: i.Start.Add(-st.Delay - beforeHurt), End: i.End})
+	hurt := st.hurt()
+	for i := range hurt {
+		hurt[i].Start = hurt[i].Start.Add(-st.Delay - beforeHurt)
 	}
 	for _, k := range all {
 		if k.Peer == nil || k.Peer.Owner() == nil {
@@ -252,20 +246,50 @@ func stoppedOf(r *recording.Recording, st *Stream, all []*Socket) (found *Socket
 	return found
 }
 
-// behindBytes wait at a sender whose connection does not carry what it is given: more than what is in
-// flight on most ways.
-const behindBytes = 64 << 10
+// hurt is when a stream stood still, was late, or slow, or waited for.
+func (st *Stream) hurt() (out []recording.Interval) {
+	for _, e := range st.Events {
+		switch e.Kind {
+		case recording.EventStreamFreeze, recording.EventStreamSkipped, recording.EventStreamLate, recording.EventStreamSlow:
+			out = append(out, recording.Interval{Start: e.T, End: max(e.T, e.End)})
+		}
+	}
+	return append(append(out, st.late...), st.wait...)
+}
+
+// At a sender whose connection does not carry what it is given more waits than what is in flight on
+// most ways, or than a key frame: of a stream of a low rate that is less.
+const (
+	behindBytes   = 64 << 10
+	behindSeconds = 1.0
+)
 
 // allBehind tells whether the senders of all of some connections are on this host, and had data
-// waiting at nearly every look.
-func allBehind(all []*Socket) bool {
+// waiting at nearly every look from when the stream began to suffer.
+func allBehind(st *Stream, all []*Socket) bool {
+	var since recording.Time
+	for i, span := range st.hurt() {
+		if start := span.Start.Add(-st.Delay); i == 0 || start < since {
+			since = start
+		}
+	}
 	for _, k := range all {
 		if k.Peer == nil || k.Peer.Owner() == nil {
 			return false
 		}
+		rows := k.Peer.Rows
+		first, last := rows[0], rows[len(rows)-1]
+		if first.TCP == nil || last.TCP == nil {
+			return false
+		}
+		wrote := float64(last.TCP.BytesAcked) + float64(last.SendQ) - float64(first.TCP.BytesAcked) - float64(first.SendQ)
+		least := min(behindBytes, behindSeconds*wrote/max(1, last.T.Sub(first.T).Seconds()))
 		looks, waiting := 0, 0
-		for _, row := range k.Peer.Rows {
-			if looks++; row.SendQ >= behindBytes {
+		for _, row := range rows {
+			if row.T < since {
+				continue
+			}
+			if looks++; row.SendQ > 0 && float64(row.SendQ) >= least {
 				waiting++
 			}
 		}

@@ -1,21 +1,34 @@
 package streams
 
 import (
+	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
 )
 
-// losesAnyway tells of a link on which nothing came through for some time that it loses packets at
-// other times too: how many, and of how many. 0 where it does not.
-func (f *faulty) losesAnyway() (lost, sent float64) {
+// losesAnyway is how many segments the link lost in the seconds in which others came through, and of
+// how many: a link that is dead for some time loses none between. All that the one host sends to the
+// other goes over it. 0 where it is too few to tell.
+func (f *faulty) losesAnyway(s *scene.Scene) (lost, sent float64) {
 	l := f.stream.Way[f.link]
 	if l.Datagrams || l.From == nil {
 		return 0, 0
 	}
-	if lost, sent = lostInPassing(l.From); lost < measure.FewRetransmits || lost < lossy*sent {
+	for _, k := range s.Sockets {
+		if k == l.From || sameHosts(k, l.From) {
+			n, of := lostInPassing(k)
+			lost, sent = lost+n, sent+of
+		}
+	}
+	if lost < measure.FewRetransmits || lost < lossy*sent {
 		return 0, 0
 	}
 	return lost, sent
+}
+
+func sameHosts(a, b *scene.Socket) bool {
+	x, y := a.First(), b.First()
+	return x.Proto == "tcp" && x.Netns == y.Netns && recording.Host(x.Local) == recording.Host(y.Local) && recording.Host(x.Remote) == recording.Host(y.Remote)
 }
 
 // lostInPassing is how many segments a publisher's connection lost, of how many it sent, in the
@@ -38,4 +51,15 @@ func lostInPassing(k *scene.Socket) (lost, sent float64) {
 		sent += float64(b.TCP.DataSegsOut - a.TCP.DataSegsOut)
 	}
 	return lost, sent
+}
+
+// swallowing is when a connection's timer had run out, and nothing that waited was acknowledged.
+func swallowing(k *scene.Socket, least int) (out []recording.Interval) {
+	for i := 1; i < len(k.Rows); i++ {
+		a, b := k.Rows[i-1], k.Rows[i]
+		if a.TCP != nil && b.TCP != nil && b.TCP.Backoff >= backsOff && b.SendQ >= least && b.TCP.BytesAcked == a.TCP.BytesAcked {
+			out = append(out, recording.Interval{Start: a.T, End: b.T})
+		}
+	}
+	return out
 }

@@ -55,7 +55,7 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []suspect.Find
 			if f.stream.Way[f.link].Datagrams {
 				dead = func(s *scene.Scene, _ *recording.Recording) suspect.Finding { return f.lostDatagrams(s) }
 			}
-			if lost, sent := f.losesAnyway(); lost > 0 {
+			if lost, sent := f.losesAnyway(s); lost > 0 {
 				dead = func(*scene.Scene, *recording.Recording) suspect.Finding {
 					return f.linkFree(fmt.Sprintf("%s segments were lost in the seconds in which others arrived: it loses packets all the time", units.OfAll(lost, sent)))
 				}

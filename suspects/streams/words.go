@@ -61,6 +61,9 @@ func (f *faulty) active() []recording.Interval {
 			out[i].Start = min(out[i].Start, waitedSince(k, out[i].Start, waits))
 		}
 	}
+	if f.at == atDeadLink && k != nil {
+		out = append(out, swallowing(k, f.from.least)...)
+	}
 	return intervals.Merge(out, 0)
 }
 
