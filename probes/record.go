@@ -97,6 +97,12 @@ type Plan struct {
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
+	// Into opens where the recording goes, in the place of the folder Dir: a ring. Round
+	// is told when its next piece begins.
+	Into  func(m recording.Manifest, now func() recording.Time) (Keeper, error)
+	Round *probe.Round
+	// Always: see probe.Env.
+	Always bool
 	Snag   string // version
 	Notice func(text string)
 	// Tick is told once a second how much of the window is left.
@@ -107,6 +113,21 @@ type Plan struct {
 	Between func()
 
 	read func() clocks // nil: the machine's
+}
+
+// Keeper is where a recording goes.
+type Keeper interface {
+	recording.Sink
+	// Failed is closed when nothing more can be written.
+	Failed() <-chan struct{}
+	Close() error
+}
+
+func (p Plan) open(m recording.Manifest, now func() recording.Time) (Keeper, error) {
+	if p.Into != nil {
+		return p.Into(m, now)
+	}
+	return recording.Create(p.Dir, m, recording.Options{Now: now})
 }
 
 func (p Plan) clocks() func() clocks {
@@ -157,15 +178,15 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
 		Closer: probe.NewWatch(max(maxCloser, len(closer))).In("/proc"), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
 		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind, Inlined: p.Inlined,
-		GoLocks: p.GoLocks, GoRuntime: p.GoRuntime,
+		GoLocks: p.GoLocks, GoRuntime: p.GoRuntime, Round: p.Round, Always: p.Always,
 	}
-	w, err := recording.Create(p.Dir, manifest(p, target, anchor, own), recording.Options{Now: env.Now})
+	w, err := p.open(manifest(p, target, anchor, own), env.Now)
 	if err != nil {
 		return &NotBegunError{err}
 	}
 	spent := newCosts(w)
 	env.Sink = spent
-	env.Stacks = probe.NewStacks(w, mostStacks)
+	env.Stacks = probe.NewStacks(w, mostStacks).In(p.Round)
 	for _, pid := range closer {
 		env.Closer.Add(pid, "asked for")
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// Wait has Append and Sample wait for the disk where much is not written yet: a
 	// reader of files is faster than a disk. A probe must not wait.
 	Wait bool
+	// Lines keeps the samples as text, and in memory until the end: for recordings of some
+	// minutes at the most.
+	Lines bool
 
 	every    time.Duration                          // between flushes, 1 s
 	store    func(dir string) (sampleStore, error)  // openHead
@@ -45,7 +48,10 @@ func (o *Options) defaults() {
 		o.every = time.Second
 	}
 	if o.store == nil {
-		o.store = func(dir string) (sampleStore, error) { return openHead(dir, o.Files) }
+		o.store = func(dir string) (sampleStore, error) { return openHead(filepath.Join(dir, samplesDir), o.Files) }
+		if o.Lines {
+			o.store = openLines
+		}
 	}
 	if o.maxBatch <= 0 {
 		o.maxBatch = 4 << 20
@@ -156,15 +162,18 @@ func spaceFor(err error) error {
 
 func begin(dir string, o Options) (sampleStore, error) {
 	for _, d := range []string{samplesDir, tablesDir} {
+		if o.Lines && d == samplesDir {
+			continue
+		}
 		if err := os.Mkdir(filepath.Join(dir, d), private.FolderMode()); err != nil {
 			return nil, err
 		}
 	}
-	return o.store(filepath.Join(dir, samplesDir))
+	return o.store(dir)
 }
 
 // ours are the names that a recording has in its folder.
-var ours = []string{manifestFile, manifestFile + ".tmp", samplesDir, tablesDir, "profiles"}
+var ours = []string{manifestFile, manifestFile + ".tmp", samplesDir, packedSamples, tablesDir, "profiles"}
 
 // refuseForeign protects what is not a recording: a folder with anything that
 // a writer did not make is left alone.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path"
 	"snag/internal/private"
 	"strings"
@@ -108,12 +110,21 @@ func (r *Recording) packFiles(t *tar.Writer) error {
 
 // PackFile packs the recording in dir into a file, at once or not at all.
 func PackFile(dir, file string) error {
+	r, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	return r.PackTo(file)
+}
+
+// PackTo packs r into a file, at once or not at all.
+func (r *Recording) PackTo(file string) error {
 	var b bytes.Buffer
-	if err := Pack(dir, &b); err != nil {
+	if err := r.Pack(&b); err != nil {
 		return err
 	}
 	if err := private.Write(file, b.Bytes()); err != nil {
-		return fmt.Errorf("pack %s: %w", dir, err)
+		return fmt.Errorf("pack %s: %w", r.Dir, err)
 	}
 	return nil
 }
@@ -182,4 +193,67 @@ func readAtMost(r io.Reader, size, most int64) ([]byte, error) {
 	b.Grow(int(min(max(size, 0), most)) + bytes.MinRead)
 	_, err := b.ReadFrom(io.LimitReader(r, most))
 	return b.Bytes(), err
+}
+
+// PackLines packs the recording that a writer with Options.Lines left in dir into a file, at once or
+// not at all, without looking at its rows: a ring packs one a minute, where that must cost little.
+func PackLines(dir, file string) error {
+	err := private.Put(file, func(w io.Writer) error {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(linesWindow), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return err
+		}
+		t := tar.NewWriter(z)
+		return errors.Join(packLines(t, dir), t.Close(), z.Close())
+	})
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", dir, err)
+	}
+	return nil
+}
+
+// linesWindow is how far back PackLines looks for what repeats: the encoder takes some times as much.
+const linesWindow = 2 << 20
+
+func packLines(t *tar.Writer, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	from := folder{root}
+	names := []string{manifestFile}
+	for _, name := range from.list(tablesDir) {
+		names = append(names, path.Join(tablesDir, name))
+	}
+	for _, name := range append(names, packedSamples) {
+		f, err := from.open(name)
+		if errors.Is(err, fs.ErrNotExist) && name == packedSamples {
+			continue // it was cut off before its first second was over
+		}
+		if err != nil {
+			return err
+		}
+		if err := packOne(t, name, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func packOne(t *tar.Writer, name string, f io.ReadCloser) error {
+	defer f.Close()
+	in, ok := f.(*os.File)
+	if !ok {
+		return fmt.Errorf("%s is no file", name)
+	}
+	st, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: st.Size(), ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR}); err != nil {
+		return err
+	}
+	_, err = io.Copy(t, io.LimitReader(in, st.Size()))
+	return err
 }

@@ -39,6 +39,9 @@ type Manifest struct {
 	// Clock is how the host's times compare with those of the recording's other hosts
 	// (snag read); nil: nothing tells.
 	Clock *HostClock `json:"clock,omitempty"`
+	// Step is how far apart the values of a series and the rows of a process lie, s, where
+	// they were made fewer (snag record: what is old); 0: as they were measured.
+	Step float64 `json:"step_seconds,omitempty"`
 	// Notes are what to know before the rest is trusted, a sentence each: how files
 	// were joined, and what could not be told of them.
 	Notes []string `json:"notes,omitempty"`

@@ -253,7 +253,7 @@ func TestFailureKeepsWhatWasWritten(t *testing.T) {
 	broken := errors.New("input/output error")
 	dir := filepath.Join(t.TempDir(), "rec")
 	w, err := Create(dir, manifest(), Options{every: 10 * time.Millisecond, store: func(d string) (sampleStore, error) {
-		s, err := openHead(d, false)
+		s, err := openHead(filepath.Join(d, samplesDir), false)
 		return &fullStore{s, 3, broken}, err
 	}})
 	if err != nil {

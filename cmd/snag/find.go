@@ -32,6 +32,7 @@ type findFlags struct {
 	budget   string
 	share    float64 // of the machine, from budget
 	stops    bool    // of Go programs
+	past     pastFlags
 	show     showFlags
 }
 
@@ -57,7 +58,8 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
   sudo snag find --for 10s --port 1935
   sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json
   sudo snag find --discover nginx:http://127.0.0.1:8080/stat
-  sudo snag find --symptom 'slow answers on port 8080' --since 5m`,
+  sudo snag find --symptom 'slow answers on port 8080' --since 5m
+  sudo snag find --at 14:17:28`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return find(cmd, &f) },
 	}
@@ -74,6 +76,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
 	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
+	f.past.register(cmd)
 	f.show.register(cmd)
 	return cmd
 }
@@ -96,6 +99,9 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	}
 	if _, _, err := streams.Entries(f.streams, f.layersOfOne()); err != nil {
 		return cli.Usage("%v", err)
+	}
+	if err := f.past.check(cmd); err != nil {
+		return err
 	}
 	if err := f.show.check(); err != nil {
 		return err
@@ -129,6 +135,9 @@ func (f *findFlags) began(now time.Time) (recording.Time, error) {
 func find(cmd *cobra.Command, f *findFlags) error {
 	if err := f.check(cmd); err != nil {
 		return err
+	}
+	if f.past.asked() {
+		return findPast(cmd, f)
 	}
 	since, err := f.began(time.Now())
 	if err != nil {

@@ -45,6 +45,7 @@ type prober struct {
 	log       *kernelLog
 	libraries *libraries
 	ticks     int
+	round     uint64
 }
 
 func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
@@ -99,7 +100,7 @@ func (p *prober) run(ctx context.Context) {
 	p.meter.begin()
 	probe.Every(ctx, period, func(late time.Duration) { p.tick(late, false) })
 	p.tick(0, true)
-	p.processes.close()
+	p.processes.goingOn()
 	p.spaces.close()
 	p.log.close()
 	p.cgroups.close()
@@ -110,8 +111,9 @@ func (p *prober) run(ctx context.Context) {
 func (p *prober) tick(late time.Duration, last bool) {
 	first := p.ticks == 0
 	all := first || last
-	slow := all || p.ticks%everySlow == 0
-	rows := all || p.ticks%everyRows == 0
+	slow := all || p.ticks%p.env.Ticks(everySlow) == 0
+	anew := p.env.Round.Next(&p.round)
+	rows := all || anew || p.ticks%p.env.Ticks(everyRows) == 0
 	p.ticks++
 
 	p.meter.tick(late)
@@ -120,6 +122,9 @@ func (p *prober) tick(late time.Duration, last bool) {
 	p.spaces.measure(all, slow)
 	p.machine.measure(p.meter)
 	p.processes.measure(rows, last)
+	if anew {
+		p.processes.goingOn()
+	}
 	p.memory.measure(rows, slow)
 	p.disks.measure()
 	p.log.measure()

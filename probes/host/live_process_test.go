@@ -128,7 +128,7 @@ func TestAStopIsAnEventWithItsInterval(t *testing.T) {
 	}
 	eventually(t, "stopped", func() bool { s, err := p.processes.read.stat(pid); return err == nil && s.State == 'T' })
 	p.tick(0, true)
-	p.processes.close()
+	p.processes.goingOn()
 	var stops []recording.Event
 	for _, e := range sink.Recording().Events {
 		if e.Kind == recording.EventStopped && e.Subject.PID == pid {

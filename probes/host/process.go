@@ -16,6 +16,7 @@ import (
 // hundredth of a core; what is beyond them takes turns.
 const (
 	mostStates = 200  // states looked at each second
+	fewStates  = 20   // the same where the recording goes on for days: each scan has them too
 	mostRows   = 250  // rows written each scan
 	mostStats  = 1000 // processes looked at each scan
 	mostSearch = 150  // processes without sockets searched again each scan
@@ -290,10 +291,14 @@ func (p *processes) states(t recording.Time, rows map[int]bool) {
 			pids = append(pids, pid)
 		}
 	}
-	if len(pids) > mostStates {
+	most := mostStates
+	if p.env.Always {
+		most = fewStates
+	}
+	if len(pids) > most {
 		slices.Sort(pids) // turns need an order
 	}
-	for _, pid := range p.turns("state", pids, mostStates, false) {
+	for _, pid := range p.turns("state", pids, most, false) {
 		one := p.known[pid]
 		stat, err := p.read.stat(pid)
 		switch {
@@ -331,8 +336,8 @@ func (p *processes) stopEvent(one *process, end recording.Time) {
 	p.env.Sink.Append(e)
 }
 
-// close writes the stops that go on.
-func (p *processes) close() {
+// goingOn writes the stops that go on.
+func (p *processes) goingOn() {
 	for _, one := range p.known {
 		if one.stopped != 0 {
 			p.stopEvent(one, 0)

@@ -123,7 +123,7 @@ func (s *sampler) cover() {
 }
 
 func (s *sampler) tick() {
-	if s.ticks%searchEach == 0 {
+	if s.ticks%s.env.Ticks(searchEach) == 0 {
 		s.search()
 	}
 	s.ticks++

@@ -101,7 +101,7 @@ func (s *sampler) Stop() {
 }
 
 func (s *sampler) tick(last bool) {
-	search := s.ticks%searchEach == 0
+	search := s.ticks%s.env.Ticks(searchEach) == 0
 	if search && !last {
 		s.search()
 	}

@@ -106,14 +106,14 @@ func (r *running) run(ctx context.Context) {
 	runtime.LockOSThread() // its CPU time is the probe's
 	defer runtime.UnlockOSThread()
 	began := probe.ThreadCPU()
-	probe.Every(ctx, period, func(late time.Duration) {
+	probe.EachWhile(ctx, r.pause, func(late time.Duration) {
 		if r.k != nil {
 			r.late = max(r.late, late)
 		}
 		r.looks++
 		r.watchCost()
 		r.mend()
-		if r.looks%looksEach != 1 {
+		if r.looks%looksEach != 1 && len(r.closer) > 0 {
 			r.lookAtLocks()
 			return
 		}
@@ -128,6 +128,14 @@ func (r *running) run(ctx context.Context) {
 	r.tick(true)
 	r.cost = probe.ThreadCPU() - began
 	r.pay()
+}
+
+// pause is until the next look at locks, or, where nobody is looked at, at who is to be.
+func (r *running) pause() time.Duration {
+	if len(r.closer) == 0 {
+		return looksEach * period
+	}
+	return period
 }
 
 // Stop implements probe.Running.

@@ -44,6 +44,11 @@ type Env struct {
 	GoLocks, GoRuntime bool
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
+	// Always: it records for days (snag record). What is sampled often in a find, so that half a
+	// minute shows enough of it, is sampled less often.
+	Always bool
+	// Round tells when rows of what has not changed are to be written again; nil: never.
+	Round *Round
 	// Stacks hands out the ids of the table of stacks; never nil.
 	Stacks *Stacks
 	// Streams are the URLs of live streams to read as a viewer would while the rest
@@ -53,6 +58,15 @@ type Env struct {
 	// Notice shows the user the first of something ("first drops on eth0 …")
 	// while the recording runs. Never nil, cheap, may be called from anywhere.
 	Notice func(text string)
+}
+
+// Ticks is how many ticks lie between two looks that cost much, where a find takes n: twice as many in
+// a recording that goes on for days.
+func (e *Env) Ticks(n int) int {
+	if e.Always {
+		return 2 * n
+	}
+	return n
 }
 
 // Now is the present on the recording's clock.
@@ -91,12 +105,19 @@ func (u *Unavailable) Error() string {
 // Every calls tick at once and then each period until ctx ends, and returns how
 // late the latest tick began. A tick that overruns is not made up for.
 func Every(ctx context.Context, period time.Duration, tick func(late time.Duration)) time.Duration {
+	return EachWhile(ctx, func() time.Duration { return period }, tick)
+}
+
+// EachWhile is Every with a period that may change from tick to tick: a probe that looks at nobody
+// need not wake up ten times a second, which costs a CPU more than what it does then.
+func EachWhile(ctx context.Context, pause func() time.Duration, tick func(late time.Duration)) time.Duration {
 	var worst time.Duration
 	next := time.Now()
 	for {
 		late := time.Since(next)
 		worst = max(worst, late)
 		tick(late)
+		period := pause()
 		next = next.Add(period)
 		if behind := time.Since(next); behind > period {
 			next = next.Add(behind.Truncate(period))

@@ -18,12 +18,26 @@ type Stacks struct {
 	sink recording.Sink
 	ids  map[string]int
 	max  int
+	next int // how many ids were handed out
 	left uint64
+
+	round *Round
+	known uint64
 }
 
 // NewStacks writes to sink, most different stacks at most.
 func NewStacks(sink recording.Sink, most int) *Stacks {
 	return &Stacks{sink: sink, ids: map[string]int{}, max: most}
+}
+
+// manyStacks have an id at the beginning of a round at the most: more are forgotten, and those that
+// come again get another.
+const manyStacks = 8000
+
+// In bounds what is kept where rounds follow each other for days.
+func (t *Stacks) In(r *Round) *Stacks {
+	t.round = r
+	return t
 }
 
 // ID returns the stack's id; s.ID is not looked at. A stack without frames is 0.
@@ -34,6 +48,9 @@ func (t *Stacks) ID(s recording.Stack) int {
 	key := strings.Join(s.Frames, "\n") + "\x00" + strings.Join(s.Objects, "\n") + "\x00" + s.Cut
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.round.Next(&t.known) && len(t.ids) > manyStacks {
+		clear(t.ids)
+	}
 	if id, ok := t.ids[key]; ok {
 		return id
 	}
@@ -41,7 +58,8 @@ func (t *Stacks) ID(s recording.Stack) int {
 		t.left++
 		return 0
 	}
-	s.ID = firstStack + len(t.ids)
+	s.ID = firstStack + t.next
+	t.next++
 	t.ids[key] = s.ID
 	t.sink.Append(s)
 	return s.ID

@@ -109,7 +109,7 @@ func (p *prober) run(ctx context.Context) {
 // tick measures once; all asks for every namespace and everything of it.
 func (p *prober) tick(late time.Duration, all bool) {
 	p.meter.late(late)
-	if p.ticks%everySearch == 0 || p.set.Stale() {
+	if p.ticks%p.env.Ticks(everySearch) == 0 || p.set.Stale() {
 		p.search()
 	}
 	p.ticks++

@@ -63,6 +63,7 @@ type running struct {
 	since   recording.Time
 	from    uint64
 	ticks   int
+	seconds int
 	hits    uint64
 	lost    uint64
 	left    uint64
@@ -98,10 +99,10 @@ func (r *running) run(ctx context.Context) {
 	goruntime.LockOSThread() // its CPU time is the probe's
 	defer goruntime.UnlockOSThread()
 	began := probe.ThreadCPU()
-	probe.Every(ctx, period, func(late time.Duration) {
+	probe.EachWhile(ctx, r.pause, func(late time.Duration) {
 		r.late = max(r.late, late)
 		r.ticks++
-		if r.ticks%each != 1 {
+		if r.ticks%each != 1 && len(r.traced) > 0 {
 			r.take()
 			return
 		}
@@ -109,12 +110,20 @@ func (r *running) run(ctx context.Context) {
 		r.follow()
 		r.cost = probe.ThreadCPU() - began
 		r.pay()
-		if r.ticks%(5*each) == 1 {
+		if r.seconds++; r.seconds%5 == 1 {
 			r.coverage() // for a recording that is cut off
 		}
 	})
 	r.second()
 	r.cost = probe.ThreadCPU() - began
+}
+
+// pause is until the rings are read again, or, where nothing is traced, until the next second.
+func (r *running) pause() time.Duration {
+	if len(r.traced) == 0 {
+		return each * period
+	}
+	return period
 }
 
 // Stop implements probe.Running.

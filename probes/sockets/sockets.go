@@ -48,6 +48,7 @@ type running struct {
 	before   probe.SliceAccount // up to then
 	part     float64            // of the tables' time that was measured, s; 0: all of it
 	ticks    int
+	round    uint64
 	nextFull int           // the tick of the next dump of which every socket may get a row
 	dumped   time.Duration // what the last full dump took
 	asked    int           // sockets whose options were asked for

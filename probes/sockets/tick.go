@@ -15,6 +15,7 @@ const (
 	fullEvery = 5                    // ticks between dumps of which every socket may get a row
 	cheap     = 5 * time.Millisecond // a full dump that took less is taken every tick
 	fullShare = 20                   // full dumps take no more than 1/20 of the time
+	rareShare = 500                  // 1/500 of it where the recording goes on for days
 	mostWatch = 2000                 // sockets that may get a row in one tick between full ones
 )
 
@@ -29,13 +30,14 @@ type candidate struct {
 func (r *running) tick(late time.Duration, last bool) {
 	r.ticks++
 	now, t := time.Now(), r.env.Now()
-	every := last || r.ticks >= r.nextFull
+	anew := r.env.Round.Next(&r.round)
+	every := last || anew || r.ticks >= r.nextFull
 	r.way.carry(r.env.Watch.TakeCarriers())
 	r.allow.tick(period.Seconds())
 
 	suffix, epoch := r.swap()
 	r.ledger.charge("sockets.connections")
-	everything := every || r.dumped < cheap || r.way.open(r.env, r.ticks)
+	everything := every || r.dumped < cheap && !r.env.Always || r.way.open(r.env, r.ticks)
 	r.look(now, every, everything)
 	r.ledger.charge("sockets.diag")
 	r.findOwners(now, last)
@@ -47,7 +49,7 @@ func (r *running) tick(late time.Duration, last bool) {
 	r.since = t
 	r.readOptions()
 	r.ledger.charge("sockets.options")
-	r.write(last)
+	r.write(last || anew)
 	r.writeCrowds(every)
 	r.ledger.charge("sockets.diag")
 
@@ -95,7 +97,11 @@ func (r *running) look(now time.Time, namespaces, everything bool) {
 	if everything {
 		r.dumped = time.Since(begin)
 		if namespaces {
-			r.nextFull = r.ticks + max(fullEvery, int(fullShare*r.dumped/period))
+			share := time.Duration(fullShare)
+			if r.env.Always {
+				share = rareShare
+			}
+			r.nextFull = r.ticks + max(r.env.Ticks(fullEvery), int(share*r.dumped/period))
 		}
 		clear(r.book.inodes)
 	}
@@ -204,7 +210,8 @@ func (r *running) isWanted(s *recording.Socket) bool {
 }
 
 // write writes the rows that say something new, the most telling first.
-func (r *running) write(last bool) {
+// all: those that say nothing new too.
+func (r *running) write(all bool) {
 	for _, c := range r.order {
 		s := &r.survey.found[c.index].Socket
 		h := r.socks[s.Cookie]
@@ -213,7 +220,7 @@ func (r *running) write(last bool) {
 		}
 		print := fingerprintOf(s)
 		unchanged := h.written == print && idle(s) && !h.fresh
-		if unchanged && !last {
+		if unchanged && !all {
 			continue
 		}
 		if !r.allow.take(c.level) {

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/internal/cli"
+	"snag/internal/shown"
+	"snag/recorder"
+)
+
+func incidentsCommand() *cobra.Command {
+	var ring string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "incidents",
+		Short: "List when clients or streams were affected, and the culprit",
+		Long: `List the incidents that snag record found: when clients or streams were affected, for
+how long, and the culprit. Incidents with the same culprits share a line.`,
+		Example: `  sudo snag incidents
+  sudo snag incidents show 7`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return listIncidents(os.Stdout, recorder.Ring{Dir: ring}, asJSON)
+		},
+	}
+	cmd.PersistentFlags().StringVar(&ring, "ring", recorder.Default, "the folder of snag record's ring")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one incident a line")
+	cmd.AddCommand(showIncidentCommand(&ring))
+	return cmd
+}
+
+func listIncidents(w io.Writer, ring recorder.Ring, asJSON bool) error {
+	all, err := ring.Incidents()
+	if err != nil && len(all) == 0 {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", err)
+	}
+	if asJSON {
+		enc := json.NewEncoder(w)
+		for _, i := range all {
+			if err := enc.Encode(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	out := shown.To(w)
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(out, "no incidents while snag record ran")
+		return err
+	}
+	fmt.Fprintf(out, "%-4s %-16s %-7s %-6s %s\n", "NO", "BEGAN", "LASTED", "TIMES", "WHAT")
+	for _, g := range grouped(all) {
+		last := g[len(g)-1]
+		fmt.Fprintf(out, "%-4d %-16s %-7s %-6d %s\n", last.ID, last.Start.Local().Format("Jan _2 15:04:05"), lasted(last), len(g), cutTo(whatOf(last), columns()-37))
+	}
+	return nil
+}
+
+// grouped puts incidents of one kin together, by when the last of each began, the newest first.
+func grouped(all []recorder.Incident) (out [][]recorder.Incident) {
+	at := map[string]int{}
+	for n := range all {
+		i := all[len(all)-1-n]
+		k, known := at[i.Kin()]
+		if !known {
+			k = len(out)
+			at[i.Kin()] = k
+			out = append(out, nil)
+		}
+		out[k] = append([]recorder.Incident{i}, out[k]...)
+	}
+	return out
+}
+
+func lasted(i recorder.Incident) string {
+	if i.End.IsZero() {
+		return "–"
+	}
+	return i.End.Sub(i.Start).Round(time.Second).String()
+}
+
+// whatOf is an incident's culprit and whom it hurt.
+func whatOf(i recorder.Incident) string {
+	switch {
+	case len(i.Culprits) > 0:
+		return i.Culprits[0].Name + ": " + i.Culprits[0].Text
+	case len(i.Symptoms) > 0:
+		return "no culprit proved; " + i.Symptoms[0].Name + ": " + i.Symptoms[0].Text
+	}
+	return i.Standing
+}
+
+// cutTo cuts a text to that many characters.
+func cutTo(text string, most int) string {
+	runes := []rune(text)
+	if most < 20 || len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+func showIncidentCommand(ring *string) *cobra.Command {
+	var f showFlags
+	cmd := &cobra.Command{
+		Use:   "show N",
+		Short: "Show the verdict of one incident",
+		Args:  cli.UsageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := strconv.Atoi(args[0])
+			if err != nil || n < 1 {
+				return cli.Usage("incident %s: a number, as snag incidents lists it", args[0])
+			}
+			file := recorder.Ring{Dir: *ring}.Recording(n)
+			if _, err := os.Stat(file); err != nil {
+				return fmt.Errorf("show incident %d: there is none in %s: snag incidents lists them", n, *ring)
+			}
+			f.own = true
+			return judgeAndShow(cmd.Context(), file, f)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/internal/cli"
+	"snag/internal/shown"
+	"snag/probes/streams/watch"
+	"snag/recorder"
+)
+
+type recordFlags struct {
+	ring    string
+	keep    time.Duration
+	size    string
+	memory  string
+	quiet   bool
+	command string
+	webhook string
+	secret  string
+}
+
+func recordCommand() *cobra.Command {
+	var f recordFlags
+	cmd := &cobra.Command{
+		Use:   "record",
+		Short: "Record this host all the time, so that find can look back",
+		Long: `Record continuously what snag find's cheap probes see, in a ring on the disk: the last
+hour at 1 s, older data at 10 s and 60 s, within --keep and --size. snag find --at,
+--from and --last judge a time in the past. Nothing on the host is changed, and no
+payload is kept.
+
+When clients or streams seem to be affected, the recording is judged. snag incidents lists
+the results; --on-incident and --webhook report each incident when it begins and ends.
+
+It runs until SIGTERM or Ctrl-C, in the idle I/O class and with low CPU priority. On a
+full disk it pauses, reports it, and continues when there is space.`,
+		Example: `  sudo snag record
+  sudo snag record --keep 24h --size 2GB
+  sudo snag find --at 14:17:28`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), &f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.ring, "ring", recorder.Default, "the folder of the ring")
+	flags.DurationVar(&f.keep, "keep", 24*time.Hour, "how long recordings are kept")
+	flags.StringVar(&f.size, "size", "2GB", "disk space for the ring and its incidents; the oldest are deleted first")
+	flags.StringVar(&f.memory, "memory", "200MB", "exit if snag needs more memory than this")
+	flags.BoolVar(&f.quiet, "no-incidents", false, "only record, judge nothing")
+	flags.StringVar(&f.command, "on-incident", "", "run this program when an incident begins and ends, with JSON on its standard input; words are split at spaces, without a shell")
+	flags.StringVar(&f.webhook, "webhook", "", "POST the same JSON to this URL")
+	flags.StringVar(&f.secret, "webhook-secret", "", "sign webhook calls with the secret in this file (standardwebhooks.com)")
+	registerShared(cmd)
+	return cmd
+}
+
+func record(ctx context.Context, f *recordFlags) error {
+	size, err := parseBytes(f.size)
+	switch {
+	case err != nil || size < 16<<20:
+		return cli.Usage("--size %s: a number and MB or GB, from 16MB on", f.size)
+	case f.keep < 10*time.Minute:
+		return cli.Usage("--keep %s: from 10m on", f.keep)
+	}
+	memory, err := parseBytes(f.memory)
+	if err != nil || memory < 32<<20 {
+		return cli.Usage("--memory %s: a number and MB or GB, from 32MB on", f.memory)
+	}
+	ctx, stop := signal.NotifyContext(ctx, enders()...)
+	defer stop()
+	yieldToOthers()
+	stayLean(ctx)
+	tell, err := f.reporter()
+	if err != nil {
+		return err
+	}
+	note := func(text string) { fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", text) }
+	note(fmt.Sprintf("recording to %s: %s are kept, up to %s", f.ring, f.keep, f.size))
+	plan := recorder.Plan{
+		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack,
+	}
+	if !f.quiet {
+		tell.note = note
+		plan.Judge = judgePast
+		plan.Report = func(i recorder.Incident, what string) { tell.report(ctx, i, what) }
+	}
+	defer tell.telling.Wait()
+	return recorder.Run(ctx, plan)
+}
+
+func (f *recordFlags) reporter() (*reporter, error) {
+	r := &reporter{ring: f.ring, command: strings.Fields(f.command)}
+	if len(r.command) > 0 {
+		if _, err := exec.LookPath(r.command[0]); err != nil {
+			return nil, cli.Usage("--on-incident: %v", err)
+		}
+	}
+	if f.webhook == "" {
+		if f.secret != "" {
+			return nil, cli.Usage("--webhook-secret: with --webhook")
+		}
+		return r, nil
+	}
+	hook, err := watch.NewWebhook(f.webhook, 10*time.Second)
+	if err != nil {
+		return nil, cli.Usage("--webhook: %v", err)
+	}
+	if f.secret != "" {
+		if hook.Secret, err = watch.ReadSecret(f.secret); err != nil {
+			return nil, err
+		}
+	}
+	r.webhook = &hook
+	return r, nil
+}
+
+// parseBytes reads "2GB", "500MB", "64MiB".
+func parseBytes(text string) (int64, error) {
+	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(text), "b"), "i")
+	unit := 1.0
+	for suffix, n := range map[string]float64{"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40} {
+		if rest, ok := strings.CutSuffix(number, suffix); ok {
+			number, unit = rest, n
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || v < 0 || v*unit > 1<<60 {
+		return 0, fmt.Errorf("%s is no size", text)
+	}
+	return int64(v * unit), nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"snag/probes/streams/watch"
+	"snag/recorder"
+)
+
+// reporter tells of incidents: a line of the journal, a command, a webhook.
+type reporter struct {
+	ring    string
+	command []string
+	webhook *watch.Webhook
+	note    func(string)
+	telling sync.WaitGroup
+}
+
+// incidentCall is what a command reads on its standard input, and a webhook gets.
+type incidentCall struct {
+	Event string `json:"event"` // incident-begins, incident-ends
+	Host  string `json:"host"`
+	recorder.Incident
+	Recording string `json:"recording"`
+}
+
+const tellWithin = 30 * time.Second
+
+// report is called by the recorder, and does not wait.
+func (r *reporter) report(ctx context.Context, i recorder.Incident, what string) {
+	r.note(line(i, what))
+	host, _ := os.Hostname() // a host without a name is still a host
+	t := incidentCall{Event: "incident-" + what, Host: host, Incident: i, Recording: recorder.Ring{Dir: r.ring}.Recording(i.ID)}
+	body, err := json.Marshal(t)
+	if err != nil {
+		r.note(err.Error())
+		return
+	}
+	if len(r.command) > 0 {
+		r.telling.Go(func() { r.run(ctx, t, body) })
+	}
+	if r.webhook != nil {
+		r.telling.Go(func() {
+			hook := *r.webhook
+			hook.Form = func(watch.Call) ([]byte, error) { return body, nil }
+			if err := hook.Do(ctx, watch.Call{ID: fmt.Sprintf("%s-%d-%d-%s", host, i.ID, i.Start.Unix(), what)}); err != nil {
+				r.note(err.Error())
+			}
+		})
+	}
+}
+
+func (r *reporter) run(ctx context.Context, t incidentCall, body []byte) {
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, r.command[0], r.command[1:]...)
+	cmd.Stdin = bytes.NewReader(body)
+	cmd.Env = append(os.Environ(), "SNAG_EVENT="+t.Event, fmt.Sprintf("SNAG_INCIDENT=%d", t.ID), "SNAG_RECORDING="+t.Recording)
+	if len(t.Culprits) > 0 {
+		cmd.Env = append(cmd.Env, "SNAG_CULPRIT="+t.Culprits[0].Name)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.note(fmt.Sprintf("--on-incident %s: %v: %s", r.command[0], err, strings.TrimSpace(string(out[:min(len(out), 300)]))))
+	}
+}
+
+// line is an incident in a line.
+func line(i recorder.Incident, what string) string {
+	head := fmt.Sprintf("incident %d %s", i.ID, what)
+	switch {
+	case what == recorder.Ends:
+		head += fmt.Sprintf(" after %s", i.End.Sub(i.Start).Round(time.Second))
+	case i.Noticed != "":
+		head += ": " + i.Noticed
+	}
+	switch {
+	case len(i.Culprits) > 0:
+		head += fmt.Sprintf("; %s: %s", i.Culprits[0].Name, i.Culprits[0].Text)
+	case len(i.Symptoms) > 0:
+		head += fmt.Sprintf("; %s, no culprit is proved: %s", i.Symptoms[0].Name, i.Symptoms[0].Text)
+	}
+	return fmt.Sprintf("%s (snag incidents show %d)", head, i.ID)
+}

@@ -1,0 +1,126 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"snag/recording"
+)
+
+// guarded plays seconds to a guard whose judge finds somebody hurt in a span of them.
+func guarded(t *testing.T, dir string, seconds, from, to int, fails error) (reports []string) {
+	t.Helper()
+	g := newGuard(Plan{
+		Dir: dir, Limits: Limits{Size: 1 << 30}, Note: func(text string) { reports = append(reports, text) },
+		Report: func(i Incident, what string) { reports = append(reports, what) },
+		Judge: func(_ context.Context, _ string, a, b recording.Time, out string) (Finding, error) {
+			if fails != nil {
+				return Finding{}, fails
+			}
+			f := Finding{Standing: "nothing-wrong"}
+			if overlaps(order{From: a, To: b}, from, to) {
+				f = Finding{Standing: "culprit", Hurt: true, Culprits: []Named{{Name: "gc-pauses", Subject: "java[7]", Text: "it stops"}}}
+			}
+			return f, os.WriteFile(out, []byte("recording"), 0o600)
+		},
+	})
+	for i := range seconds {
+		why := ""
+		if i >= from && i < to {
+			why = "it hurts"
+		}
+		g.second(t.Context(), second(i), why)
+		g.judging.Wait()
+	}
+	return reports
+}
+
+func TestAnIncidentHasABeginningAndAnEnd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if got := guarded(t, dir, 1200, 100, 300, nil); strings.Join(got, " ") != "begins ends" {
+		t.Errorf("it was told %q", got)
+	}
+	all, err := Ring{dir}.Incidents()
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	i := all[0]
+	if i.ID != 1 || !i.Start.Equal(second(100).Wall()) || i.End.Before(second(299).Wall()) || i.End.After(second(320).Wall()) || i.Culprits[0].Name != "gc-pauses" || i.Noticed != "it hurts" || i.Judgements < 2 {
+		t.Errorf("%+v", i)
+	}
+	if b, err := os.ReadFile(Ring{dir}.Recording(1)); err != nil || string(b) != "recording" {
+		t.Errorf("its recording: %v", err)
+	}
+	if entries, err := os.ReadDir(filepath.Join(dir, incidentsDir)); err != nil || len(entries) != 1 {
+		t.Errorf("judgements that found nothing leave something: %v", entries)
+	}
+	// The next recorder counts on.
+	if got := guarded(t, dir, 400, 100, 150, nil); len(got) == 0 {
+		t.Error("a second incident was not told of")
+	}
+	if all, err = (Ring{dir}).Incidents(); err != nil || len(all) != 2 || all[1].ID != 2 || all[0].Kin() != all[1].Kin() {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func TestAJudgementThatFailsIsToldOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	got := guarded(t, dir, 1200, 100, 1000, errors.New("no memory"))
+	if len(got) != 1 || !strings.Contains(got[0], "no memory") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestIncidentsThatCantBeRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	guarded(t, dir, 400, 100, 150, nil)
+	r := Ring{dir}
+	if err := os.MkdirAll(r.folder(2), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.folder(2), incidentFile), []byte(`{"id": 2, "start`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := r.Incidents(); len(all) != 1 || err == nil || !strings.Contains(err.Error(), "incident 2") {
+		t.Errorf("%v, %v", all, err)
+	}
+	var none *NoneError
+	if _, err := (Ring{filepath.Join(dir, "no")}).Incidents(); !errors.As(err, &none) {
+		t.Errorf("no ring: %v", err)
+	}
+}
+
+func TestOldIncidentsGo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := Ring{dir}
+	for range 5 {
+		id, err := r.nextIncident()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(r.put(Incident{ID: id, Start: time.Unix(int64(id), 0)}), os.WriteFile(r.Recording(id), make([]byte, 1000), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.forget(2500); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := r.Incidents(); err != nil || len(all) != 2 || all[0].ID != 4 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if err := r.forget(1); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := r.Incidents(); err != nil || len(all) != 1 {
+		t.Errorf("the last one goes too: %v, %v", all, err)
+	}
+}

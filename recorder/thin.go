@@ -1,0 +1,164 @@
+package recorder
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"snag/recording"
+)
+
+// thin is a recording of which less is known: of each series the first, the least and the greatest
+// value of each step, of processes, threads and sockets a row or two a step, the functions that ran
+// by process. What happened (events, drops, resets, requests) stays whole.
+func thin(r *recording.Recording, step time.Duration) *recording.Recording {
+	out := &recording.Recording{Dir: r.Dir, Manifest: r.Manifest, Damage: r.Damage}
+	out.Manifest.Written, out.Manifest.Step = nil, max(r.Manifest.Step, step.Seconds())
+	for _, s := range r.Series {
+		out.Series = append(out.Series, recording.Series{Name: s.Name, Labels: s.Labels, Points: thinPoints(s.Points, step)})
+	}
+	t := thinner{step: recording.Time(step), out: out, at: map[string]int{}, stood: map[string]string{}}
+	t.processes(r)
+	t.threads(r)
+	t.sockets(r)
+	t.ran(r)
+	for _, table := range recording.TableNames() {
+		r.EachRow(table, func(row recording.Row) bool {
+			switch row.(type) {
+			case recording.Process, recording.Thread, recording.ThreadStates, recording.Socket, recording.OnCPU, recording.Loop:
+			default:
+				if t.says(row) {
+					out.Add(row)
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// thinPoints keeps of each step the first, the least and the greatest value, each at its own time.
+func thinPoints(all []recording.Point, step time.Duration) (out []recording.Point) {
+	for i := 0; i < len(all); {
+		end := (all[i].T/recording.Time(step) + 1) * recording.Time(step)
+		first, least, most := i, i, i
+		for ; i < len(all) && all[i].T < end; i++ {
+			if all[i].V < all[least].V {
+				least = i
+			}
+			if all[i].V > all[most].V {
+				most = i
+			}
+		}
+		last := -1
+		for _, k := range []int{first, min(least, most), max(least, most)} {
+			if k > last {
+				out = append(out, all[k])
+				last = k
+			}
+		}
+	}
+	return out
+}
+
+type thinner struct {
+	step  recording.Time
+	out   *recording.Recording
+	at    map[string]int    // of the rows that a step has already: their index
+	stood map[string]string // what stands, as it was written last
+}
+
+func (t *thinner) key(at recording.Time, what ...any) string {
+	return fmt.Sprint(append(what, int64(at/t.step))...)
+}
+
+func (t *thinner) processes(r *recording.Recording) {
+	clear(t.at)
+	for _, p := range r.Processes {
+		key := t.key(p.T, p.PID, " ", p.Start, " ", p.State == "T" || p.State == "D", " ")
+		if i, known := t.at[key]; known {
+			t.out.Processes[i] = p
+			continue
+		}
+		t.at[key] = len(t.out.Processes)
+		t.out.Processes = append(t.out.Processes, p)
+	}
+}
+
+func (t *thinner) threads(r *recording.Recording) {
+	clear(t.at)
+	for _, p := range r.Threads {
+		key := t.key(p.T, p.TID, " ")
+		if i, known := t.at[key]; known {
+			t.out.Threads[i] = p
+			continue
+		}
+		t.at[key] = len(t.out.Threads)
+		t.out.Threads = append(t.out.Threads, p)
+	}
+}
+
+// sockets keeps of each step the row on which most waited, and the last.
+func (t *thinner) sockets(r *recording.Recording) {
+	clear(t.at)
+	waits := func(s recording.Socket) int { return s.RecvQ + s.SendQ }
+	for i, s := range r.Sockets {
+		key := t.key(s.T, s.Netns, " ", s.Cookie, " ", s.Inode, " ", s.Local, " ", s.Remote, " ")
+		most, known := t.at[key]
+		if !known || waits(s) >= waits(r.Sockets[most]) {
+			t.at[key] = i
+		}
+		t.at["last "+key] = i
+	}
+	keep := map[int]bool{}
+	for _, i := range t.at {
+		keep[i] = true
+	}
+	for i, s := range r.Sockets {
+		if keep[i] {
+			t.out.Sockets = append(t.out.Sockets, s)
+		}
+	}
+}
+
+// ran takes the samples of a step together: of functions by process, without their threads.
+func (t *thinner) ran(r *recording.Recording) {
+	clear(t.at)
+	for _, s := range r.OnCPU {
+		key := t.key(s.T, s.PID, " ", s.Comm, " ", s.Stack, " ", s.Hz, " ", s.Event, " ")
+		if i, known := t.at[key]; known {
+			t.out.OnCPU[i].N += s.N
+			t.out.OnCPU[i].Weight += s.Weight
+			continue
+		}
+		s.TID = 0
+		t.at[key] = len(t.out.OnCPU)
+		t.out.OnCPU = append(t.out.OnCPU, s)
+	}
+}
+
+// says tells whether a row says something that the one before it did not.
+func (t *thinner) says(row recording.Row) bool {
+	what := recording.Standing(row)
+	if _, covers := row.(recording.Coverage); what == "" || covers {
+		return true
+	}
+	what = row.Table() + " " + what
+	now := textOf(row)
+	if t.stood[what] == now {
+		return false
+	}
+	t.stood[what] = now
+	return true
+}
+
+// textOf is a row without its time.
+func textOf(row recording.Row) string {
+	b, err := json.Marshal(row)
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := bytes.Cut(b, []byte{','}) // the first column is "t"
+	return string(rest)
+}

@@ -1,0 +1,181 @@
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Concat puts recordings of one host together that follow each other (the pieces of snag record's
+// ring), in the order of their times, as one. Where nothing was recorded between two of them for
+// more than a second or two, the coverage says so.
+func Concat(all []*Recording) (*Recording, error) {
+	if len(all) == 0 {
+		return nil, errors.New("put recordings together: there is none")
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *Recording) int { return int(min(max(a.Manifest.Start.Sub(b.Manifest.Start), -1), 1)) })
+	out := &Recording{Dir: all[0].Dir, Manifest: all[0].Manifest}
+	out.Manifest.Written, out.Manifest.Broken = nil, ""
+	set := newSeriesSet()
+	ids := stackIDs{byText: map[string]int{}, out: out}
+	cover := coverages{by: map[string]*Coverage{}}
+	for i, r := range all {
+		out.Manifest.End = max(out.Manifest.End, r.Manifest.End)
+		out.Manifest.Step = max(out.Manifest.Step, r.Manifest.Step)
+		out.Damage = append(out.Damage, r.Damage...)
+		if i > 0 {
+			cover.gap(all[i-1], r)
+		}
+		cover.add(r)
+		moved := ids.of(r)
+		for _, t := range tables {
+			t.each(r, func(row Row) bool {
+				switch row.(type) {
+				case Coverage, Stack:
+				default:
+					t.add(out, moved(row))
+				}
+				return true
+			})
+		}
+		for _, s := range r.Series {
+			into := set.series(s.Name, s.Labels)
+			into.Points = append(into.Points, s.Points...)
+		}
+	}
+	out.Series = set.list(func(name string) string { return name })
+	out.Coverage = cover.rows()
+	out.Events = lastTold(out.Events)
+	for _, t := range tables {
+		t.tidy(out)
+	}
+	return out, nil
+}
+
+// longestGap between two recordings is what it takes to begin the next.
+const longestGap = 2 * time.Second
+
+// lastTold leaves of events that were told of while they went on what was told last.
+func lastTold(events []Event) []Event {
+	key := func(e Event) string { return fmt.Sprint(e.T, e.Kind, e.Subject) }
+	last := map[string]int{}
+	for i, e := range events {
+		if j, known := last[key(e)]; known && e.End == 0 && events[j].End != 0 {
+			continue
+		}
+		last[key(e)] = i
+	}
+	var out []Event
+	for i, e := range events {
+		if last[key(e)] == i {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// stackIDs gives the stacks of several recordings ids of one.
+type stackIDs struct {
+	byText map[string]int
+	out    *Recording
+}
+
+// of moves a recording's rows to them.
+func (s *stackIDs) of(r *Recording) func(Row) Row {
+	to := map[int]int{}
+	for _, one := range r.Stacks {
+		text := fmt.Sprint(strings.Join(one.Frames, "\n"), "\x00", strings.Join(one.Objects, "\n"), "\x00", one.Kernel, one.Cut, one.Guessed)
+		id, known := s.byText[text]
+		if !known {
+			id = len(s.byText) + 1
+			s.byText[text] = id
+			from := one.ID
+			one.ID = id
+			s.out.Stacks = append(s.out.Stacks, one)
+			one.ID = from
+		}
+		to[one.ID] = id
+	}
+	return func(row Row) Row { return withStacks(row, func(id int) int { return to[id] }) }
+}
+
+// withStacks is a row with other ids of the stacks that it names.
+func withStacks(row Row, id func(int) int) Row {
+	switch v := row.(type) {
+	case Drop:
+		v.Stack = id(v.Stack)
+		return v
+	case OnCPU:
+		v.Stack = id(v.Stack)
+		return v
+	case OffCPU:
+		v.Stack, v.WakerStack = id(v.Stack), id(v.WakerStack)
+		return v
+	case LockWait:
+		v.Stack, v.OwnerStack = id(v.Stack), id(v.OwnerStack)
+		return v
+	}
+	return row
+}
+
+// EachStack calls yield with the ids of the stacks that a row names.
+func EachStack(row Row, yield func(id int)) {
+	withStacks(row, func(id int) int {
+		if id != 0 {
+			yield(id)
+		}
+		return id
+	})
+}
+
+// coverages are what several recordings measured, as that of one.
+type coverages struct {
+	by    map[string]*Coverage
+	order []string
+	gaps  []string
+}
+
+func (c *coverages) add(r *Recording) {
+	for _, row := range r.Coverage {
+		at := c.by[row.Probe]
+		if at == nil {
+			own := row
+			c.by[row.Probe] = &own
+			c.order = append(c.order, row.Probe)
+			continue
+		}
+		at.Lost += row.Lost
+		at.Cost += row.Cost
+		at.Late = max(at.Late, row.Late)
+		if row.Share > 0 && (at.Share == 0 || row.Share < at.Share) {
+			at.Share = row.Share
+		}
+		if row.State != at.State { // some of the time it was measured, some not
+			if at.Why == "" {
+				at.Why, at.Cure = row.Why, row.Cure
+			}
+			at.State = CoveragePartial
+		}
+	}
+}
+
+// gap notes the time between two recordings in which nothing was measured.
+func (c *coverages) gap(a, b *Recording) {
+	if d := b.Manifest.Start.Sub(a.Manifest.End); d > longestGap {
+		c.gaps = append(c.gaps, fmt.Sprintf("nothing was recorded from %s to %s", a.Manifest.End.Wall().Format("15:04:05"), b.Manifest.Start.Wall().Format("15:04:05 MST")))
+	}
+}
+
+func (c *coverages) rows() (out []Coverage) {
+	for _, name := range c.order {
+		row := *c.by[name]
+		if len(c.gaps) > 0 && row.State == CoverageOK {
+			row.State, row.Why = CoveragePartial, strings.Join(c.gaps, "; ")
+		}
+		out = append(out, row)
+	}
+	return out
+}
