@@ -331,6 +331,21 @@ func (e *ended) away(x recording.Exit, window recording.Interval) (recording.Int
 	return recording.Interval{Start: x.T, End: until}, until > x.T
 }
 
+// awayBefore is when nobody sent the stream before the first end that was seen: the one who sent it
+// until then ended as the recording began, before ends were counted.
+func (e *ended) awayBefore(first recording.Exit) (recording.Interval, bool) {
+	if e.proto != "feed" || len(e.sockets) < 2 {
+		return recording.Interval{}, false
+	}
+	was, next := e.sockets[0].Last().T, e.sockets[1].First().T
+	for _, t := range e.opened {
+		if t > was {
+			next = min(next, t)
+		}
+	}
+	return recording.Interval{Start: was, End: next}, next.Sub(was) >= time.Second && next <= first.T
+}
+
 // serves is the service at the place, or nil.
 func (e *ended) serves(s *scene.Scene, r *recording.Recording) *scene.Service {
 	for _, v := range scene.Services(s, r, "serve") {

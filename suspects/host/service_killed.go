@@ -119,6 +119,9 @@ func (e *ended) toll(s *scene.Scene, r *recording.Recording, o outcome, subject 
 			t.cut += inHand(s, x, least)
 		}
 	}
+	if gone, ok := e.awayBefore(e.exits[o][0]); ok {
+		t.away, t.active = append(t.away, gone), append(t.active, gone)
+	}
 	if e.proto == "tcp" && (o == endedKilled || o == endedFailed) {
 		t.cut = max(t.cut, e.askedTooLate(s, r, e.exits[o]))
 	}

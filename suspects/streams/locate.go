@@ -1,6 +1,9 @@
 package streams
 
 import (
+	"fmt"
+	"slices"
+
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/scene"
@@ -96,6 +99,10 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 		// The sender had nothing to send. Why: it is the source, or what came to it tells.
+		if x, gone := f.ended(r, l.From); gone {
+			f.reason = fmt.Sprintf("%s, who sends it, ended at %s", f.from.name(), x.T.Wall().Format("15:04:05"))
+			return
+		}
 		if i+1 == len(way) {
 			if f.at = atSource; f.stream.Ends != "" {
 				f.at, f.reason, f.open = atUnknown, f.stream.Ends, open{true, true}
@@ -111,6 +118,21 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 	}
+}
+
+// ended tells whether the sender of the stream ended before its freeze was over: then it neither
+// paused nor lagged, and whoever ended it is to blame.
+func (f *faulty) ended(r *recording.Recording, k *scene.Socket) (recording.Exit, bool) {
+	p := k.Owner()
+	if p == nil {
+		return recording.Exit{}, false
+	}
+	for _, x := range r.Exits {
+		if x.PID == p.Subject.PID && slices.ContainsFunc(f.spans, func(span recording.Interval) bool { return span.End == 0 || x.T <= span.End }) {
+			return x, true
+		}
+	}
+	return recording.Exit{}, false
 }
 
 // leastSeen is the share of a freeze in which a connection was looked at, from which that tells of it.

@@ -52,14 +52,3 @@ func lostInPassing(k *scene.Socket) (lost, sent float64) {
 	}
 	return lost, sent
 }
-
-// swallowing is when a connection's timer had run out, and nothing that waited was acknowledged.
-func swallowing(k *scene.Socket, least int) (out []recording.Interval) {
-	for i := 1; i < len(k.Rows); i++ {
-		a, b := k.Rows[i-1], k.Rows[i]
-		if a.TCP != nil && b.TCP != nil && b.TCP.Backoff >= backsOff && b.SendQ >= least && b.TCP.BytesAcked == a.TCP.BytesAcked {
-			out = append(out, recording.Interval{Start: a.T, End: b.T})
-		}
-	}
-	return out
-}

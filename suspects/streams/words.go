@@ -61,8 +61,11 @@ func (f *faulty) active() []recording.Interval {
 			out[i].Start = min(out[i].Start, waitedSince(k, out[i].Start, waits))
 		}
 	}
-	if f.at == atDeadLink && k != nil {
+	switch { // it may have acted before the stream suffered
+	case f.at == atDeadLink && k != nil:
 		out = append(out, swallowing(k, f.from.least)...)
+	case f.at == atSlowLink && k != nil:
+		out = append(out, queueing(k, f.from.least)...)
 	}
 	return intervals.Merge(out, 0)
 }
