@@ -97,14 +97,14 @@ type Plan struct {
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
-	// Into opens where the recording goes, in the place of the folder Dir: a ring. Round
-	// is told when its next piece begins.
+	// Into opens the destination, a ring, instead of the folder Dir. Round is rotated when
+	// its next piece begins.
 	Into  func(m recording.Manifest, now func() recording.Time) (Keeper, error)
-	Round *probe.Round
-	// Always: see probe.Env.
-	Always bool
-	Snag   string // version
-	Notice func(text string)
+	Round *probe.Rotation
+	// Continuous: see probe.Env.
+	Continuous bool
+	Snag       string // version
+	Notice     func(text string)
 	// Tick is told once a second how much of the window is left.
 	Tick func(left time.Duration)
 	// Between is called between the parts: when all probes have been started, before
@@ -178,7 +178,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Target: target, Watch: probe.NewWatch(maxWatched), Notice: p.Notice,
 		Closer: probe.NewWatch(max(maxCloser, len(closer))).In("/proc"), CloserAll: p.CloserAll, Peek: p.Peek, Budget: probe.NewBudget(p.Budget, runtime.NumCPU()),
 		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind, Inlined: p.Inlined,
-		GoLocks: p.GoLocks, GoRuntime: p.GoRuntime, Round: p.Round, Always: p.Always,
+		GoLocks: p.GoLocks, GoRuntime: p.GoRuntime, Round: p.Round, Continuous: p.Continuous,
 	}
 	w, err := p.open(manifest(p, target, anchor, own), env.Now)
 	if err != nil {

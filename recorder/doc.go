@@ -1,7 +1,7 @@
-// Package recorder keeps what the probes see of a host, all the time: a ring of short recordings,
-// the pieces. What is old becomes thinner, and then goes. Who asks what happened at a time that has
-// passed gets a recording of that time (Ring.Read), as if a find had run then.
+// Package recorder is the flight recorder: it records a host continuously into a ring of short
+// recordings, called pieces. Old pieces are downsampled and finally deleted. Ring.Read returns the
+// recording of any time in the ring, as if a find had run then.
 //
-// A ring is a folder. Each piece is a packed recording, a file named by its time; the one that is
-// being written is a folder. All are of the recording's format.
+// A ring is a folder. Each piece is a packed recording in a file named after its time; the piece being
+// written is a folder. Both have the format of package recording.
 package recorder

@@ -15,35 +15,34 @@ import (
 	"snag/recording"
 )
 
-// Incident is a time in which somebody was hurt, as the recorder judged it.
+// Incident is a period in which clients or streams were affected.
 type Incident struct {
-	ID    int       `json:"id"` // counts from 1
+	ID    int       `json:"id"` // from 1
 	Start time.Time `json:"start"`
-	End   time.Time `json:"end,omitzero"` // zero: it goes on, or the recorder ended before it did
-	// Noticed is what the recorder noticed first; "" where a look now and then found it.
+	End   time.Time `json:"end,omitzero"` // zero: not over, or the recorder stopped first
+	// Noticed is why the trigger fired; "" if the periodic judgement found it.
 	Noticed string `json:"noticed,omitempty"`
 	Finding
 	Judgements int `json:"judgements"`
 }
 
-// Finding is what a judgement says of a time, in short.
+// Finding is the short form of a verdict.
 type Finding struct {
 	Standing string  `json:"standing"` // docs/json.md
 	Hurt     bool    `json:"hurt"`
-	Culprits []Named `json:"culprits,omitempty"` // the first holds up most
+	Culprits []Named `json:"culprits,omitempty"` // in the order of the verdict
 	Symptoms []Named `json:"symptoms,omitempty"`
 }
 
-// Named is a culprit or a symptom: its name in the catalogue, of whom, and in words.
+// Named is a culprit or a symptom: its name in the catalogue, its subject and its text.
 type Named struct {
 	Name    string `json:"name"`
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 }
 
-// Kin tells incidents apart: those of the same culprits, or where none was named the same symptoms,
-// are one that came again.
-func (i Incident) Kin() string {
+// GroupKey is equal for incidents with the same culprits or, without a culprit, the same symptoms.
+func (i Incident) GroupKey() string {
 	all := i.Culprits
 	if len(all) == 0 {
 		all = i.Symptoms
@@ -61,18 +60,18 @@ const (
 	incidentFile  = "incident.json"
 	recordingFile = "recording" + suffix
 	mostIncidents = 500
-	incidentsPart = 4 // of the ring's size, a fourth at the most
+	incidentsPart = 4 // incidents take at most 1/4 of the ring's size
 )
 
 func (r Ring) folder(id int) string {
 	return filepath.Join(r.Dir, incidentsDir, fmt.Sprintf("%06d", id))
 }
 
-// Recording is the file with what was recorded of an incident.
+// Recording is the path of an incident's recording.
 func (r Ring) Recording(id int) string { return filepath.Join(r.folder(id), recordingFile) }
 
-// Incidents are those that are kept, the oldest first. One that can't be read is left out, and told of
-// in the error.
+// Incidents returns the saved incidents, oldest first. Unreadable ones are skipped and named in the
+// error.
 func (r Ring) Incidents() ([]Incident, error) {
 	if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, &NoneError{r.Dir}
@@ -93,7 +92,7 @@ func (r Ring) Incidents() ([]Incident, error) {
 		}
 		i, err := r.incident(id)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // its first judgement is being made
+		case errors.Is(err, fs.ErrNotExist): // its first judgement is in progress
 		case err != nil:
 			errs = append(errs, err)
 		default:
@@ -129,7 +128,7 @@ func (r Ring) put(i Incident) error {
 	return nil
 }
 
-// nextIncident makes a folder for another one.
+// nextIncident creates the folder of a new incident.
 func (r Ring) nextIncident() (int, error) {
 	entries, err := os.ReadDir(filepath.Join(r.Dir, incidentsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -147,7 +146,7 @@ func (r Ring) nextIncident() (int, error) {
 	return id, nil
 }
 
-// forget removes the oldest incidents where there are too many, or they take too much.
+// forget deletes the oldest incidents if there are too many or they take too much space.
 func (r Ring) forget(size int64) error {
 	entries, err := os.ReadDir(filepath.Join(r.Dir, incidentsDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +157,7 @@ func (r Ring) forget(size int64) error {
 	}
 	sum := int64(0)
 	for n := range entries {
-		e := entries[len(entries)-1-n] // the newest first
+		e := entries[len(entries)-1-n] // newest first
 		dir := filepath.Join(r.Dir, incidentsDir, e.Name())
 		if sum += folderSize(dir); n > 0 && (n >= mostIncidents || sum > size) {
 			if err := os.RemoveAll(dir); err != nil {

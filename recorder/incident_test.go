@@ -15,7 +15,7 @@ import (
 // guarded plays seconds to a guard whose judge finds somebody hurt in a span of them.
 func guarded(t *testing.T, dir string, seconds, from, to int, fails error) (reports []string) {
 	t.Helper()
-	g := newGuard(Plan{
+	g := newMonitor(Plan{
 		Dir: dir, Limits: Limits{Size: 1 << 30}, Note: func(text string) { reports = append(reports, text) },
 		Report: func(i Incident, what string) { reports = append(reports, what) },
 		Judge: func(_ context.Context, _ string, a, b recording.Time, out string) (Finding, error) {
@@ -64,7 +64,7 @@ func TestAnIncidentHasABeginningAndAnEnd(t *testing.T) {
 	if got := guarded(t, dir, 400, 100, 150, nil); len(got) == 0 {
 		t.Error("a second incident was not told of")
 	}
-	if all, err = (Ring{dir}).Incidents(); err != nil || len(all) != 2 || all[1].ID != 2 || all[0].Kin() != all[1].Kin() {
+	if all, err = (Ring{dir}).Incidents(); err != nil || len(all) != 2 || all[1].ID != 2 || all[0].GroupKey() != all[1].GroupKey() {
 		t.Errorf("%v, %v", all, err)
 	}
 }

@@ -150,6 +150,53 @@ func TestLookBack(t *testing.T) {
 	}
 }
 
+// When the clock is set, the probes begin again with it: what comes later has the new time.
+func TestTheClockIsSet(t *testing.T) {
+	t.Parallel()
+	asRoot(t)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	var n notes
+	var anchors []recording.Anchor
+	var mu sync.Mutex
+	done := make(chan error, 1)
+	go func() {
+		done <- Run(ctx, Plan{
+			Dir: dir, Limits: Limits{Keep: time.Hour, Size: 1 << 30}, Note: n.note, piece: 3 * time.Second, again: time.Second,
+			drift: func(a recording.Anchor) time.Duration {
+				mu.Lock()
+				defer mu.Unlock()
+				if len(anchors) == 0 || anchors[len(anchors)-1] != a {
+					anchors = append(anchors, a)
+				}
+				if len(anchors) == 1 && time.Since(time.Unix(0, a.Wall)) > 2*time.Second {
+					return time.Hour
+				}
+				return 0
+			},
+		})
+	}()
+	sessions := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(anchors)
+	}
+	until(t, "it begins again", time.Minute, func() bool { return sessions() == 2 && n.has("recording continues with the new time") })
+	until(t, "pieces of the new time", time.Minute, func() bool {
+		all, err := Ring{dir}.Pieces()
+		return err == nil && len(all) >= 3
+	})
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	now := recording.Time(time.Now().UnixNano())
+	r, err := Ring{dir}.Read(now.Add(-time.Minute), now)
+	if err != nil || len(r.Processes) == 0 || len(r.Damage) > 0 {
+		t.Errorf("%v, %v", r.Damage, err)
+	}
+}
+
 // kill -9 costs a second at the most, and the next recorder goes on.
 func TestKilledRecorder(t *testing.T) {
 	t.Parallel()

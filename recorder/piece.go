@@ -10,12 +10,12 @@ import (
 
 // Piece is one recording of a ring.
 type Piece struct {
-	Name       string // of the file, or of the folder that is being written
+	Name       string // file name, or folder name while it is being written
 	Start, End recording.Time
-	// Step is how far apart the values of a series lie at the most: 1 s in what is new.
+	// Step is the distance of samples: 1 s, more after downsampling.
 	Step time.Duration
 	Size int64 // bytes
-	// Open: it is being written, or was when its writer was killed. Its End is not known.
+	// Open: it is being written, or its writer was killed. End is unknown then.
 	Open bool
 }
 
@@ -25,14 +25,14 @@ const (
 	stamp      = "20060102T150405.000Z"
 )
 
-// nameOf is the file's name: it says what is in it without being opened, and names sort by time.
+// nameOf is a piece's file name. It contains the time range and the step; names sort by time.
 func nameOf(start, end recording.Time, step time.Duration) string {
 	return fmt.Sprintf("%s-%s-%s%s", start.Wall().Format(stamp), end.Wall().Format(stamp), step, suffix)
 }
 
 func openName(start recording.Time) string { return start.Wall().Format(stamp) + openSuffix }
 
-// parse reads a name; false: it is none of a piece.
+// parse is the reverse of nameOf and openName; false: not the name of a piece.
 func parse(name string) (Piece, bool) {
 	p := Piece{Name: name}
 	if at, ok := strings.CutSuffix(name, openSuffix); ok {

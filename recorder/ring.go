@@ -12,13 +12,13 @@ import (
 	"snag/recording"
 )
 
-// Default is where snag record keeps its ring, and where snag find looks for one.
+// Default is the ring that snag record writes and snag find reads by default.
 const Default = "/var/lib/snag/ring"
 
-// Ring is a ring that is read.
+// Ring gives read access to a ring.
 type Ring struct{ Dir string }
 
-// NoneError tells that there is no ring.
+// NoneError reports that there is no ring.
 type NoneError struct{ Dir string }
 
 func (e *NoneError) Error() string {
@@ -26,7 +26,7 @@ func (e *NoneError) Error() string {
 		"start it (as a service: docs/record.md), or name another ring with --ring", e.Dir)
 }
 
-// OutsideError tells that nothing was recorded in the time that was asked for.
+// OutsideError reports that nothing was recorded in the requested time.
 type OutsideError struct {
 	Dir         string
 	From, To    recording.Time
@@ -40,7 +40,7 @@ func (e *OutsideError) Error() string {
 
 func day(t recording.Time) string { return t.Wall().Format("2006-01-02 15:04:05 UTC") }
 
-// Pieces are what the ring has, by time.
+// Pieces returns the pieces of the ring, by time.
 func (r Ring) Pieces() ([]Piece, error) {
 	entries, err := os.ReadDir(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func (r Ring) Pieces() ([]Piece, error) {
 }
 
 func folderSize(dir string) (sum int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what is gone meanwhile has no size
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // files that disappear meanwhile count as 0
 		if err == nil && d.Type().IsRegular() {
 			if info, err := d.Info(); err == nil {
 				sum += info.Size()
@@ -84,15 +84,19 @@ func folderSize(dir string) (sum int64) {
 	return sum
 }
 
-// before is how far back a recording of some time needs what came before it: each socket has a row at
-// the beginning of a piece.
+// Reading a time range also needs the pieces around it: every socket has a row at the start of a piece,
+// and the counts of a second are written in the next second.
 const (
 	before = pieceLength + 15*time.Second
-	after  = 2 * time.Second // what is counted in a second is written in the next
+	after  = 2 * time.Second
 )
 
-// Read is what the ring has of a time, as one recording. Pieces that can't be read are left out and
-// named in its Damage.
+// wholeUpTo is the longest range that is read at full resolution. Longer ranges are downsampled while
+// reading: two hours of a host with 2,000 sockets would need about 1 GB of memory.
+const wholeUpTo = 15 * time.Minute
+
+// Read returns a time range of the ring as one recording. Unreadable pieces are skipped and named in its
+// Damage.
 func (r Ring) Read(from, to recording.Time) (*recording.Recording, error) {
 	all, err := r.Pieces()
 	if err != nil {
@@ -106,7 +110,7 @@ func (r Ring) Read(from, to recording.Time) (*recording.Recording, error) {
 	covered := false
 	for _, p := range reaching(all, from.Add(-before), to.Add(after)) {
 		one, err := recording.OpenOwn(filepath.Join(r.Dir, p.Name))
-		if err != nil && errors.Is(err, fs.ErrNotExist) && p.Open { // it was closed meanwhile
+		if err != nil && errors.Is(err, fs.ErrNotExist) && p.Open { // it was packed meanwhile
 			return r.Read(from, to)
 		}
 		if err != nil {
@@ -114,7 +118,10 @@ func (r Ring) Read(from, to recording.Time) (*recording.Recording, error) {
 			continue
 		}
 		if p.Open {
-			one.Damage = nil // that it has no end is no damage
+			one.Damage = nil // a missing end is normal here
+		}
+		if to.Sub(from) > wholeUpTo {
+			one = downsample(one, tiers[0].step)
 		}
 		covered = covered || one.Manifest.Start <= to && one.Manifest.End >= from
 		parts = append(parts, one)
@@ -138,7 +145,7 @@ func damaged(texts []string) error {
 	return errors.Join(errs...)
 }
 
-// reaching are the pieces that have something of a time.
+// reaching returns the pieces that overlap a time range.
 func reaching(all []Piece, from, to recording.Time) []Piece {
 	var out []Piece
 	for _, p := range all {

@@ -23,14 +23,14 @@ func second(i int) recording.Time       { return noon.Add(time.Duration(i) * tim
 func manifestOf() recording.Manifest    { return recording.Manifest{Start: noon, Host: "h", Snag: "test"} }
 func mustNot(t *testing.T) func(string) { return func(text string) { t.Helper(); t.Error(text) } }
 
-func TestTapeGoesOnFromPieceToPiece(t *testing.T) {
+func TestWriterGoesOnFromPieceToPiece(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var c clock
 	c.to(noon)
-	round := &probe.Round{}
+	round := &probe.Rotation{}
 	known := uint64(0)
-	tp, err := newTape(dir, manifestOf(), c.now, round, mustNot(t))
+	tp, err := newWriter(dir, manifestOf(), c.now, round, mustNot(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +77,9 @@ func TestTapeGoesOnFromPieceToPiece(t *testing.T) {
 	if m, _ := r.Measured("drops"); m.Lost != 7 || m.Late != 0.75 || m.State != recording.CoverageOK {
 		t.Errorf("both: %+v", m)
 	}
+	if r, err = (Ring{dir}).Read(second(-2000), second(120)); err != nil || r.Manifest.Step != 10 {
+		t.Errorf("half an hour is read second by second: %v", err)
+	}
 	if r, err = (Ring{dir}).Read(second(50), second(65)); err != nil || len(r.Drops) != 1 || len(r.Facts) != 1 {
 		t.Errorf("a part: %v %v, %v", r.Drops, r.Facts, err)
 	}
@@ -94,7 +97,7 @@ func TestRingSaysWhatItHas(t *testing.T) {
 	}
 	var c clock
 	c.to(noon)
-	tp, err := newTape(dir, manifestOf(), c.now, &probe.Round{}, mustNot(t))
+	tp, err := newWriter(dir, manifestOf(), c.now, &probe.Rotation{}, mustNot(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,7 @@ func TestSalvageOfAKilledRecorder(t *testing.T) {
 	dir := t.TempDir()
 	var c clock
 	c.to(noon)
-	tp, err := newTape(dir, manifestOf(), c.now, &probe.Round{}, mustNot(t))
+	tp, err := newWriter(dir, manifestOf(), c.now, &probe.Rotation{}, mustNot(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +180,7 @@ func TestKeeperThins(t *testing.T) {
 	c.to(start)
 	m := manifestOf()
 	m.Start = start
-	tp, err := newTape(dir, m, c.now, &probe.Round{}, mustNot(t))
+	tp, err := newWriter(dir, m, c.now, &probe.Rotation{}, mustNot(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,38 +16,43 @@ import (
 	"snag/recording"
 )
 
-// Plan is what to keep, and where.
+// Plan configures a recorder.
 type Plan struct {
 	Dir    string
 	Limits Limits
 	Snag   string // version
 	Target recording.Target
-	// Memory ends the recorder where it takes more than so much of it, bytes; 0: no bound.
+	// Memory is the resident size in bytes above which the recorder exits; 0: no limit.
 	Memory int64
-	Note   func(text string) // of what the operator should know: a line of the journal
-	// Judge judges what was recorded when somebody may be hurt; nil: nothing is judged. Report is told
-	// when an incident begins and ends.
+	Note   func(text string) // writes a line to the journal
+	// Judge is called when clients or streams may be affected; nil: only record. Report is called when
+	// an incident begins and when it ends.
 	Judge  Judge
 	Report func(i Incident, what string)
-	// Between is called where much memory is free that is not needed any more.
+	Health *Health // nil: not published
+	// Between is called when memory can be returned to the system.
 	Between func()
 
 	piece, again time.Duration // pieceLength, tryAgain
+	drift        func(recording.Anchor) time.Duration
 }
 
 const (
 	century  = 100 * 365 * 24 * time.Hour
-	stepped  = 100 * time.Millisecond // of the wall clock against the monotonic one: the pieces' times are wrong from then on
-	tryAgain = 10 * time.Second       // on a disk that was full
+	stepped  = 100 * time.Millisecond // clock step from which the probes restart with a new anchor
+	tryAgain = 10 * time.Second       // while the disk is full
 )
 
-// errAnew has the probes begin again with the clocks as they are now.
+// errAnew ends a session so that the probes restart with a new anchor.
 var errAnew = errors.New("the clock was set")
 
-// Run records until ctx ends, or until it takes too much memory.
+// Run records until ctx ends or the memory limit is exceeded.
 func Run(ctx context.Context, p Plan) error {
 	if p.piece == 0 {
 		p.piece, p.again = pieceLength, tryAgain
+	}
+	if p.drift == nil {
+		p.drift = drift
 	}
 	if p.Between == nil {
 		p.Between = func() {}
@@ -76,18 +81,18 @@ func Run(ctx context.Context, p Plan) error {
 	}
 }
 
-// session records for as long as the clocks go on as they began.
+// session records until ctx ends or the clock is set.
 func (p Plan) session(ctx context.Context, k *keeper) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	round := &probe.Round{}
+	round := &probe.Rotation{}
 	done := make(chan struct{})
-	var t *tape
+	var t *pieceWriter
 	plan := probes.Plan{
-		For: century, Always: true, Target: p.Target, Snag: p.Snag, Round: round, Notice: func(string) {}, Between: p.Between,
+		For: century, Continuous: true, Target: p.Target, Snag: p.Snag, Round: round, Notice: func(string) {}, Between: p.Between,
 		Into: func(m recording.Manifest, now func() recording.Time) (probes.Keeper, error) {
 			var err error
-			if t, err = newTape(p.Dir, m, now, round, p.Note); err != nil {
+			if t, err = newWriter(p.Dir, m, now, round, p.Note); err != nil {
 				return nil, err
 			}
 			go func() {
@@ -108,11 +113,11 @@ func (p Plan) session(ctx context.Context, k *keeper) error {
 	return err
 }
 
-// tend turns the tape and looks after the ring, once a second.
-func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *tape, k *keeper, a recording.Anchor) {
+// tend runs once a second: it rotates pieces, checks limits and runs the monitor.
+func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *pieceWriter, k *keeper, a recording.Anchor) {
 	next := time.Now().Add(p.piece)
 	paused := time.Time{}
-	g := newGuard(p)
+	g := newMonitor(p)
 	defer g.close()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -123,11 +128,12 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *tape, k
 		case <-tick.C:
 		}
 		now := time.Now()
+		p.Health.set(func(f *Status) { f.Recording = paused.IsZero() })
 		if paused.IsZero() {
 			g.second(ctx, t.now(), t.noticed())
 		}
 		switch {
-		case drift(a).Abs() >= stepped:
+		case p.drift(a).Abs() >= stepped:
 			stop(errAnew)
 			return
 		case p.Memory > 0 && resident() > p.Memory:
@@ -150,22 +156,24 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *tape, k
 				}
 			}
 		case now.After(next):
-			_ = t.turn() // that there is no next piece is seen in a second
+			_ = t.turn() // a failure is handled in the next second
 			next = now.Add(p.piece)
 			if k.look() {
 				p.Between()
 			}
+			probes := t.measures()
+			p.Health.set(func(f *Status) { f.Probes, f.Size, f.Oldest = probes, k.size, k.oldest })
 		}
 	}
 }
 
-// drift is how far the wall clock has moved against the monotonic one since the anchor.
+// drift is how far the wall clock moved against the monotonic clock since the anchor.
 func drift(a recording.Anchor) time.Duration {
 	now := probe.NewAnchor()
 	return time.Duration((now.Wall - a.Wall) - (now.Monotonic - a.Monotonic))
 }
 
-// resident is the memory of this process, bytes; 0 unknown.
+// resident is the resident set size of this process, bytes; 0: unknown.
 func resident() int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -178,7 +186,7 @@ func resident() int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// hold makes the ring's folder, and takes it for this process.
+// hold creates and locks the ring's folder.
 func hold(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, private.FolderMode()); err != nil {
 		return nil, fmt.Errorf("record to %s: %w: give a folder that can be written (--ring)", dir, err)
@@ -194,8 +202,7 @@ func hold(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// salvage packs what a recorder that was killed, or had no room, left open; but not the piece that is
-// being written.
+// salvage packs pieces that a killed recorder or a full disk left open, except the current one.
 func salvage(dir, current string) error {
 	all, err := Ring{dir}.Pieces()
 	if err != nil {
@@ -210,7 +217,7 @@ func salvage(dir, current string) error {
 		r, err := recording.OpenOwn(folder)
 		if err == nil && r.Manifest.End > r.Manifest.Start {
 			err = pack(dir, p.Name, r.Manifest.End)
-		} else { // nothing was written yet
+		} else { // it is empty
 			err = os.RemoveAll(folder)
 		}
 		errs = append(errs, err)

@@ -9,7 +9,7 @@ import (
 	"snag/recording"
 )
 
-// Resolve finds the processes or the namespace that a target stood for in the time of a recording.
+// Resolve finds the processes or the network namespace of a target in a recording.
 func Resolve(r *recording.Recording, t recording.Target) (recording.Target, error) {
 	var is func(recording.Process) bool
 	switch {

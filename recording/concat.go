@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Concat puts recordings of one host together that follow each other (the pieces of snag record's
-// ring), in the order of their times, as one. Where nothing was recorded between two of them for
-// more than a second or two, the coverage says so.
+// Concat joins consecutive recordings of one host, as the pieces of snag record's ring, into one. Gaps of
+// more than two seconds between them are named in the coverage.
 func Concat(all []*Recording) (*Recording, error) {
 	if len(all) == 0 {
 		return nil, errors.New("put recordings together: there is none")
@@ -55,10 +54,10 @@ func Concat(all []*Recording) (*Recording, error) {
 	return out, nil
 }
 
-// longestGap between two recordings is what it takes to begin the next.
+// longestGap is the longest normal gap between two pieces.
 const longestGap = 2 * time.Second
 
-// lastTold leaves of events that were told of while they went on what was told last.
+// lastTold removes earlier rows of events that were written again while they lasted.
 func lastTold(events []Event) []Event {
 	key := func(e Event) string { return fmt.Sprint(e.T, e.Kind, e.Subject) }
 	last := map[string]int{}
@@ -77,13 +76,13 @@ func lastTold(events []Event) []Event {
 	return out
 }
 
-// stackIDs gives the stacks of several recordings ids of one.
+// stackIDs assigns common ids to the stacks of several recordings.
 type stackIDs struct {
 	byText map[string]int
 	out    *Recording
 }
 
-// of moves a recording's rows to them.
+// of returns a function that replaces the stack ids in the rows of r.
 func (s *stackIDs) of(r *Recording) func(Row) Row {
 	to := map[int]int{}
 	for _, one := range r.Stacks {
@@ -102,7 +101,7 @@ func (s *stackIDs) of(r *Recording) func(Row) Row {
 	return func(row Row) Row { return withStacks(row, func(id int) int { return to[id] }) }
 }
 
-// withStacks is a row with other ids of the stacks that it names.
+// withStacks replaces the stack ids in a row.
 func withStacks(row Row, id func(int) int) Row {
 	switch v := row.(type) {
 	case Drop:
@@ -121,7 +120,7 @@ func withStacks(row Row, id func(int) int) Row {
 	return row
 }
 
-// EachStack calls yield with the ids of the stacks that a row names.
+// EachStack calls yield with the stack ids in a row.
 func EachStack(row Row, yield func(id int)) {
 	withStacks(row, func(id int) int {
 		if id != 0 {
@@ -131,7 +130,7 @@ func EachStack(row Row, yield func(id int)) {
 	})
 }
 
-// coverages are what several recordings measured, as that of one.
+// coverages merges the coverage of several recordings.
 type coverages struct {
 	by    map[string]*Coverage
 	order []string
@@ -153,7 +152,7 @@ func (c *coverages) add(r *Recording) {
 		if row.Share > 0 && (at.Share == 0 || row.Share < at.Share) {
 			at.Share = row.Share
 		}
-		if row.State != at.State { // some of the time it was measured, some not
+		if row.State != at.State { // measured only part of the time
 			if at.Why == "" {
 				at.Why, at.Cure = row.Why, row.Cure
 			}
@@ -162,7 +161,7 @@ func (c *coverages) add(r *Recording) {
 	}
 }
 
-// gap notes the time between two recordings in which nothing was measured.
+// gap notes a gap between two recordings.
 func (c *coverages) gap(a, b *Recording) {
 	if d := b.Manifest.Start.Sub(a.Manifest.End); d > longestGap {
 		c.gaps = append(c.gaps, fmt.Sprintf("nothing was recorded from %s to %s", a.Manifest.End.Wall().Format("15:04:05"), b.Manifest.Start.Wall().Format("15:04:05 MST")))

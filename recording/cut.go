@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// How long before a time the last row of a thing still tells how it was then. In a ring (snag record)
-// processes have rows every 10 s, and so have sockets on which something waits; the other sockets
-// have a row at the beginning of each piece, a minute. What stands (Standing) tells until the next.
+// How old a row may be to describe the start of a range. In a ring (snag record) processes, and sockets
+// with a queue, have rows every 10 s; idle sockets have one at the start of each piece, once a minute.
+// State rows (StateKey) never expire.
 const (
 	carryRows = 21 * time.Second
 	carryIdle = 75 * time.Second
 )
 
-// Cut is what r tells of the time from one time to another: the rows and samples of that time, the
-// events that reach into it, and the last row before it of each process, socket and setting, which
-// tells how it began.
+// Cut returns the part of r between two times: its rows and samples, events that overlap it, and the
+// last row before it of each process, socket and setting.
 func (r *Recording) Cut(from, to Time) *Recording {
 	out := &Recording{Dir: r.Dir, Manifest: r.Manifest, Damage: r.Damage}
 	out.Manifest.Start, out.Manifest.End, out.Manifest.Written = max(from, r.Manifest.Start), min(to, r.Manifest.End), nil
@@ -27,13 +26,13 @@ func (r *Recording) Cut(from, to Time) *Recording {
 	return out
 }
 
-// cutter takes what lies in a span of time.
+// cutter copies rows of a time range.
 type cutter struct {
 	from, to Time
 	out      *Recording
-	last     map[string]Row // of one table, of the time before: by what it describes
+	last     map[string]Row // last row before the range by key, of one table
 	order    []string
-	apart    time.Duration // of rows, where the recording was made thinner
+	apart    time.Duration // distance of rows in a downsampled recording
 }
 
 func (c *cutter) table(r *Recording, t table) {
@@ -47,7 +46,7 @@ func (c *cutter) table(r *Recording, t table) {
 			if at >= c.from || e.End == 0 || e.End >= c.from {
 				t.add(c.out, row)
 			}
-		case at == 0 || at >= c.from: // tables without times are of all times
+		case at == 0 || at >= c.from: // rows without a time always count
 			t.add(c.out, row)
 		default:
 			c.before(row, at)
@@ -60,9 +59,9 @@ func (c *cutter) table(r *Recording, t table) {
 	t.tidy(c.out)
 }
 
-// before keeps the last row of each thing that is described.
+// before remembers the last row of each key.
 func (c *cutter) before(row Row, at Time) {
-	key := Standing(row)
+	key := StateKey(row)
 	switch v := row.(type) {
 	case Process:
 		if c.from.Sub(at) <= max(carryRows, c.apart) {
@@ -82,7 +81,7 @@ func (c *cutter) before(row Row, at Time) {
 	c.last[key] = row
 }
 
-// idle tells that nothing waits at a socket: such ones have rows when they change only.
+// idle reports that no data waits; idle sockets have rows only when they change.
 func (s Socket) idle() bool {
 	return s.RecvQ == 0 && (s.State == "LISTEN" || s.SendQ == 0 && (s.Timer == "" || s.Timer == "keepalive"))
 }
@@ -98,8 +97,8 @@ func keyOf(numbers ...uint64) string {
 	return string(b)
 }
 
-// cutSeries takes the points of that time; where that is one alone, or none, the last before it
-// too, as a counter tells nothing by one value.
+// cutSeries copies the points in the range. If there is only one, the point before it is added, as a
+// single value of a counter has no increase.
 func cutSeries(all []Series, from, to Time) []Series {
 	var out []Series
 	for _, s := range all {

@@ -13,9 +13,9 @@ import (
 	"snag/internal/private"
 )
 
-// lineStore keeps the samples of a short recording as the lines of a packed one (samples.jsonl). It
-// takes a twentieth of a TSDB head's memory, and no block has to be made at the end. While it is
-// written, each value is a line of its own; sealed, each series is.
+// lineStore stores the samples of a short recording as lines (samples.jsonl), as in a packed recording.
+// It needs far less memory than a TSDB head and no block at the end. While recording, each line holds
+// one value; after seal, each line holds one series.
 type lineStore struct {
 	dir  string
 	file *os.File
@@ -68,7 +68,7 @@ func (s *lineStore) commit(batch []sample) (refused int, err error) {
 	return refused, fmt.Errorf("write samples: %w", err)
 }
 
-// lineHead is a series' line up to its first time.
+// lineHead is the beginning of a series' line, up to its first time.
 func lineHead(s *Series) ([]byte, error) {
 	b, err := json.Marshal(seriesLine{Name: s.Name, Labels: s.Labels, T: []int64{}, V: []json.RawMessage{}})
 	if err != nil {
@@ -78,7 +78,7 @@ func lineHead(s *Series) ([]byte, error) {
 	return b[:len(b)-len(rest)], nil
 }
 
-// seal writes the lines anew, a line a series, in place of those of single values.
+// seal rewrites the file with one line per series.
 func (s *lineStore) seal() error {
 	all := make([]Series, 0, len(s.all))
 	for _, one := range s.all {

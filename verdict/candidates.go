@@ -127,10 +127,13 @@ func within(active []recording.Interval, window recording.Interval) []recording.
 	return out
 }
 
-// onset is when a finding began to act: its first interval, or the window's
-// start when it held throughout.
+// onset is when a finding began to act: its first interval, or the window's start when it held
+// throughout; of a process that began later, its start.
 func onset(f suspect.Finding, s *scene.Scene) recording.Time {
 	if len(f.Active) == 0 {
+		if p := s.Process(f.Subject.PID); p != nil {
+			return min(max(s.Window.Start, p.First().Start), s.Window.End)
+		}
 		return s.Window.Start
 	}
 	first := f.Active[0].Start

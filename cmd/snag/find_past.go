@@ -15,7 +15,7 @@ import (
 	"snag/recording"
 )
 
-// pastFlags ask for a time that snag record has recorded.
+// pastFlags select a time in the ring of snag record.
 type pastFlags struct {
 	at, from, to string
 	last         time.Duration
@@ -31,17 +31,17 @@ func (f *pastFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.ring, "ring", recorder.Default, "the folder of snag record's ring")
 }
 
-// asked tells whether it is a time that has passed.
+// asked reports whether such a time is selected.
 func (f *pastFlags) asked() bool { return f.at != "" || f.from != "" || f.to != "" || f.last != 0 }
 
-// Around a time of day that somebody remembers: what led to it lies before.
+// --at judges more before the given time than after it: causes come first.
 const (
 	beforeAt = 20 * time.Second
 	afterAt  = 10 * time.Second
 	mostPast = 2 * time.Hour
 )
 
-// check refuses what can't be done with a time that has passed.
+// check rejects flags that do not fit.
 func (f *pastFlags) check(cmd *cobra.Command) error {
 	if !f.asked() {
 		if cmd.Flags().Changed("ring") {
@@ -65,7 +65,7 @@ func (f *pastFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// window is the time that is asked for.
+// window returns the selected range.
 func (f *pastFlags) window(now time.Time) (from, to recording.Time, err error) {
 	at := recording.Time(now.UnixNano())
 	_, offset := now.Zone()
@@ -104,7 +104,7 @@ func (f *pastFlags) window(now time.Time) (from, to recording.Time, err error) {
 	return from, to, nil
 }
 
-// findPast judges a time that has passed.
+// findPast judges the selected range.
 func findPast(cmd *cobra.Command, f *findFlags) error {
 	from, to, err := f.past.window(time.Now())
 	if err != nil {

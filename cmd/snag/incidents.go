@@ -66,15 +66,15 @@ func listIncidents(w io.Writer, ring recorder.Ring, asJSON bool) error {
 	return nil
 }
 
-// grouped puts incidents of one kin together, by when the last of each began, the newest first.
+// grouped groups incidents by GroupKey, ordered by the latest incident of each group, newest first.
 func grouped(all []recorder.Incident) (out [][]recorder.Incident) {
 	at := map[string]int{}
 	for n := range all {
 		i := all[len(all)-1-n]
-		k, known := at[i.Kin()]
+		k, known := at[i.GroupKey()]
 		if !known {
 			k = len(out)
-			at[i.Kin()] = k
+			at[i.GroupKey()] = k
 			out = append(out, nil)
 		}
 		out[k] = append([]recorder.Incident{i}, out[k]...)
@@ -89,7 +89,7 @@ func lasted(i recorder.Incident) string {
 	return i.End.Sub(i.Start).Round(time.Second).String()
 }
 
-// whatOf is an incident's culprit and whom it hurt.
+// whatOf is the first culprit of an incident, or its first symptom.
 func whatOf(i recorder.Incident) string {
 	switch {
 	case len(i.Culprits) > 0:
@@ -100,7 +100,7 @@ func whatOf(i recorder.Incident) string {
 	return i.Standing
 }
 
-// cutTo cuts a text to that many characters.
+// cutTo truncates a text.
 func cutTo(text string, most int) string {
 	runes := []rune(text)
 	if most < 20 || len(runes) <= most {

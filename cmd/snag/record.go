@@ -27,6 +27,7 @@ type recordFlags struct {
 	command string
 	webhook string
 	secret  string
+	listen  string
 }
 
 func recordCommand() *cobra.Command {
@@ -59,6 +60,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringVar(&f.command, "on-incident", "", "run this program when an incident begins and ends, with JSON on its standard input; words are split at spaces, without a shell")
 	flags.StringVar(&f.webhook, "webhook", "", "POST the same JSON to this URL")
 	flags.StringVar(&f.secret, "webhook-secret", "", "sign webhook calls with the secret in this file (standardwebhooks.com)")
+	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics of the recorder at this address, as 127.0.0.1:9848")
 	registerShared(cmd)
 	return cmd
 }
@@ -87,6 +89,12 @@ func record(ctx context.Context, f *recordFlags) error {
 	note(fmt.Sprintf("recording to %s: %s are kept, up to %s", f.ring, f.keep, f.size))
 	plan := recorder.Plan{
 		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack,
+	}
+	if f.listen != "" {
+		plan.Health = &recorder.Health{}
+		if err := serveHealth(ctx, f.listen, plan.Health, note); err != nil {
+			return err
+		}
 	}
 	if !f.quiet {
 		tell.note = note

@@ -17,8 +17,8 @@ import (
 	"snag/recording"
 )
 
-// judgePast has another snag judge what a ring has of a time, as snag find --from does: the memory
-// that it takes is given back when it ends, and what it can't bear does not end the recorder.
+// judgePast runs snag find --from in a process of its own: its memory is freed when it ends, and a crash
+// does not end the recorder.
 func judgePast(ctx context.Context, ring string, from, to recording.Time, out string) (recorder.Finding, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -39,10 +39,10 @@ func judgePast(ctx context.Context, ring string, from, to recording.Time, out st
 	return findingOf(said.Bytes())
 }
 
-// hurts are the standings in which somebody is (docs/json.md).
+// hurts lists the standings with affected clients or streams (docs/json.md).
 var hurts = []string{"culprit", "unproved"}
 
-// findingOf is what a verdict's document says, in short.
+// findingOf reads the JSON document of a verdict.
 func findingOf(document []byte) (recorder.Finding, error) {
 	type row struct {
 		Suspect, Name, State, Subject, Text string

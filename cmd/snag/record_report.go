@@ -15,7 +15,7 @@ import (
 	"snag/recorder"
 )
 
-// reporter tells of incidents: a line of the journal, a command, a webhook.
+// reporter reports incidents: to the journal, a command and a webhook.
 type reporter struct {
 	ring    string
 	command []string
@@ -24,7 +24,7 @@ type reporter struct {
 	telling sync.WaitGroup
 }
 
-// incidentCall is what a command reads on its standard input, and a webhook gets.
+// incidentCall is the JSON for the command and the webhook.
 type incidentCall struct {
 	Event string `json:"event"` // incident-begins, incident-ends
 	Host  string `json:"host"`
@@ -34,7 +34,7 @@ type incidentCall struct {
 
 const tellWithin = 30 * time.Second
 
-// report is called by the recorder, and does not wait.
+// report is called by the recorder and returns at once.
 func (r *reporter) report(ctx context.Context, i recorder.Incident, what string) {
 	r.note(line(i, what))
 	host, _ := os.Hostname() // a host without a name is still a host
@@ -72,7 +72,7 @@ func (r *reporter) run(ctx context.Context, t incidentCall, body []byte) {
 	}
 }
 
-// line is an incident in a line.
+// line describes an incident in one line.
 func line(i recorder.Incident, what string) string {
 	head := fmt.Sprintf("incident %d %s", i.ID, what)
 	switch {

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"snag/recorder"
 	"snag/recording/rectest"
 	"snag/report"
@@ -86,5 +89,18 @@ func TestWhichTimeIsAskedFor(t *testing.T) {
 		if _, _, err := f.window(now); err == nil {
 			t.Errorf("%+v is a time", f)
 		}
+	}
+}
+
+func TestMetricsOfARecorder(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(healthMetrics{&recorder.Health{}})
+	problems, err := testutil.GatherAndLint(registry)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+	if n, err := testutil.GatherAndCount(registry, "snag_verdict_hurt", "snag_record_up", "snag_incidents_total"); err != nil || n != 3 {
+		t.Errorf("%d of 3 series, %v", n, err)
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What always runs takes the disk when nobody else wants it, and less of the CPU than others
-// (ioprio_set(2), setpriority(2)). Both are settings of a thread: new ones have those of the one
-// that made them.
+// The recorder runs in the idle I/O class and with low CPU priority (ioprio_set(2), setpriority(2)).
+// Both are per thread and inherited by new threads.
 const (
 	ioprioWhoProcess = 1
 	ioprioIdle       = 3 << 13 // IOPRIO_CLASS_IDLE
@@ -19,7 +18,7 @@ const (
 func yieldToOthers() {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
-		return // it costs more than it should, and records
+		return // it records with normal priority
 	}
 	for _, t := range threads {
 		tid, err := strconv.Atoi(t.Name())

@@ -16,7 +16,7 @@ import (
 // hundredth of a core; what is beyond them takes turns.
 const (
 	mostStates = 200  // states looked at each second
-	fewStates  = 20   // the same where the recording goes on for days: each scan has them too
+	fewStates  = 20   // the same in a continuous recording
 	mostRows   = 250  // rows written each scan
 	mostStats  = 1000 // processes looked at each scan
 	mostSearch = 150  // processes without sockets searched again each scan
@@ -292,7 +292,7 @@ func (p *processes) states(t recording.Time, rows map[int]bool) {
 		}
 	}
 	most := mostStates
-	if p.env.Always {
+	if p.env.Continuous {
 		most = fewStates
 	}
 	if len(pids) > most {

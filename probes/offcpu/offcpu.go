@@ -106,7 +106,7 @@ func (r *running) run(ctx context.Context) {
 	runtime.LockOSThread() // its CPU time is the probe's
 	defer runtime.UnlockOSThread()
 	began := probe.ThreadCPU()
-	probe.EachWhile(ctx, r.pause, func(late time.Duration) {
+	probe.EveryAdaptive(ctx, r.pause, func(late time.Duration) {
 		if r.k != nil {
 			r.late = max(r.late, late)
 		}

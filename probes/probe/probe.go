@@ -44,11 +44,10 @@ type Env struct {
 	GoLocks, GoRuntime bool
 	// Budget is what those probes may cost; never nil.
 	Budget *Budget
-	// Always: it records for days (snag record). What is sampled often in a find, so that half a
-	// minute shows enough of it, is sampled less often.
-	Always bool
-	// Round tells when rows of what has not changed are to be written again; nil: never.
-	Round *Round
+	// Continuous: the recording has no end (snag record). Scans and dumps run less often than in a find.
+	Continuous bool
+	// Round tells when rows that have not changed must be written again; nil: never.
+	Round *Rotation
 	// Stacks hands out the ids of the table of stacks; never nil.
 	Stacks *Stacks
 	// Streams are the URLs of live streams to read as a viewer would while the rest
@@ -60,10 +59,9 @@ type Env struct {
 	Notice func(text string)
 }
 
-// Ticks is how many ticks lie between two looks that cost much, where a find takes n: twice as many in
-// a recording that goes on for days.
+// Ticks is the interval of expensive scans in ticks: n in a find, twice as many in a continuous recording.
 func (e *Env) Ticks(n int) int {
-	if e.Always {
+	if e.Continuous {
 		return 2 * n
 	}
 	return n
@@ -105,12 +103,12 @@ func (u *Unavailable) Error() string {
 // Every calls tick at once and then each period until ctx ends, and returns how
 // late the latest tick began. A tick that overruns is not made up for.
 func Every(ctx context.Context, period time.Duration, tick func(late time.Duration)) time.Duration {
-	return EachWhile(ctx, func() time.Duration { return period }, tick)
+	return EveryAdaptive(ctx, func() time.Duration { return period }, tick)
 }
 
-// EachWhile is Every with a period that may change from tick to tick: a probe that looks at nobody
-// need not wake up ten times a second, which costs a CPU more than what it does then.
-func EachWhile(ctx context.Context, pause func() time.Duration, tick func(late time.Duration)) time.Duration {
+// EveryAdaptive is Every with a period that may change from tick to tick. A probe with nothing to sample
+// should not wake up ten times a second: the wake-ups cost more than its work.
+func EveryAdaptive(ctx context.Context, pause func() time.Duration, tick func(late time.Duration)) time.Duration {
 	var worst time.Duration
 	next := time.Now()
 	for {

@@ -21,7 +21,7 @@ type Stacks struct {
 	next int // how many ids were handed out
 	left uint64
 
-	round *Round
+	round *Rotation
 	known uint64
 }
 
@@ -35,7 +35,7 @@ func NewStacks(sink recording.Sink, most int) *Stacks {
 const manyStacks = 8000
 
 // In bounds what is kept where rounds follow each other for days.
-func (t *Stacks) In(r *Round) *Stacks {
+func (t *Stacks) In(r *Rotation) *Stacks {
 	t.round = r
 	return t
 }

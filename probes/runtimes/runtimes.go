@@ -99,7 +99,7 @@ func (r *running) run(ctx context.Context) {
 	goruntime.LockOSThread() // its CPU time is the probe's
 	defer goruntime.UnlockOSThread()
 	began := probe.ThreadCPU()
-	probe.EachWhile(ctx, r.pause, func(late time.Duration) {
+	probe.EveryAdaptive(ctx, r.pause, func(late time.Duration) {
 		r.late = max(r.late, late)
 		r.ticks++
 		if r.ticks%each != 1 && len(r.traced) > 0 {

@@ -15,7 +15,7 @@ const (
 	fullEvery = 5                    // ticks between dumps of which every socket may get a row
 	cheap     = 5 * time.Millisecond // a full dump that took less is taken every tick
 	fullShare = 20                   // full dumps take no more than 1/20 of the time
-	rareShare = 500                  // 1/500 of it where the recording goes on for days
+	rareShare = 500                  // 1/500 of the time in a continuous recording
 	mostWatch = 2000                 // sockets that may get a row in one tick between full ones
 )
 
@@ -37,7 +37,7 @@ func (r *running) tick(late time.Duration, last bool) {
 
 	suffix, epoch := r.swap()
 	r.ledger.charge("sockets.connections")
-	everything := every || r.dumped < cheap && !r.env.Always || r.way.open(r.env, r.ticks)
+	everything := every || r.dumped < cheap && !r.env.Continuous || r.way.open(r.env, r.ticks)
 	r.look(now, every, everything)
 	r.ledger.charge("sockets.diag")
 	r.findOwners(now, last)
@@ -98,7 +98,7 @@ func (r *running) look(now time.Time, namespaces, everything bool) {
 		r.dumped = time.Since(begin)
 		if namespaces {
 			share := time.Duration(fullShare)
-			if r.env.Always {
+			if r.env.Continuous {
 				share = rareShare
 			}
 			r.nextFull = r.ticks + max(r.env.Ticks(fullEvery), int(share*r.dumped/period))
@@ -210,7 +210,7 @@ func (r *running) isWanted(s *recording.Socket) bool {
 }
 
 // write writes the rows that say something new, the most telling first.
-// all: those that say nothing new too.
+// With all, unchanged sockets get a row too.
 func (r *running) write(all bool) {
 	for _, c := range r.order {
 		s := &r.survey.found[c.index].Socket

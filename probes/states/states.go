@@ -109,7 +109,7 @@ func (r *running) pause() time.Duration {
 	switch {
 	case len(r.k.watched) > 0:
 		return shortest + rand.N(longest-shortest) //nolint:gosec // not to be guessed by nobody
-	case r.env.Always:
+	case r.env.Continuous:
 		return alwaysPause
 	}
 	return idlePause

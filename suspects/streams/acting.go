@@ -6,21 +6,21 @@ import (
 	"snag/suspects/measure"
 )
 
-// swallowing is when a connection's timer had run out, and nothing that waited was acknowledged.
+// swallowing is when the retransmission timer had expired and nothing was acknowledged.
 func swallowing(k *scene.Socket, least int) []recording.Interval {
 	return whenever(k, func(a, b recording.Socket) bool {
 		return b.TCP.Backoff >= backsOff && b.SendQ >= least && b.TCP.BytesAcked == a.TCP.BytesAcked
 	})
 }
 
-// queueing is when data waited for a connection and the round trip had grown with them.
+// queueing is when data waited to be sent and the round trip had grown.
 func queueing(k *scene.Socket, least int) []recording.Interval {
 	return whenever(k, func(a, b recording.Socket) bool {
 		return a.SendQ >= least && b.SendQ >= least && b.TCP.RTT >= measure.Bloated && b.TCP.RTT >= measure.BloatedTimes*b.TCP.MinRTT
 	})
 }
 
-// whenever is the time between those neighbouring rows of a connection of which something holds.
+// whenever returns the intervals between neighbouring rows for which holds is true.
 func whenever(k *scene.Socket, holds func(a, b recording.Socket) bool) (out []recording.Interval) {
 	for i := 1; i < len(k.Rows); i++ {
 		if a, b := k.Rows[i-1], k.Rows[i]; a.TCP != nil && b.TCP != nil && holds(a, b) {

@@ -6,9 +6,9 @@ import (
 	"snag/suspects/measure"
 )
 
-// losesAnyway is how many segments the link lost in the seconds in which others came through, and of
-// how many: a link that is dead for some time loses none between. All that the one host sends to the
-// other goes over it. 0 where it is too few to tell.
+// losesAnyway returns how many segments the link lost in seconds in which others arrived, and of how
+// many. A link that is dead from time to time loses none in between. All connections between the two
+// hosts count. 0: too few to decide.
 func (f *faulty) losesAnyway(s *scene.Scene) (lost, sent float64) {
 	l := f.stream.Way[f.link]
 	if l.Datagrams || l.From == nil {

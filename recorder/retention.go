@@ -6,10 +6,10 @@ import (
 	"snag/recording"
 )
 
-// pieceLength is how long one piece is, as it is recorded.
+// pieceLength is the length of a piece when it is recorded.
 const pieceLength = time.Minute
 
-// tier is how thin pieces become from an age on, and how much of the time is one piece then.
+// tier says that pieces older than age are downsampled to step and merged into pieces of length.
 type tier struct {
 	age    time.Duration
 	step   time.Duration
@@ -21,21 +21,21 @@ var tiers = []tier{
 	{age: 6 * time.Hour, step: time.Minute, length: time.Hour},
 }
 
-// Limits are what a ring may hold.
+// Limits bound a ring.
 type Limits struct {
 	Keep time.Duration
 	Size int64 // bytes
 }
 
-// merge are pieces that become one thinner piece.
+// merge lists pieces that are to become one downsampled piece.
 type merge struct {
 	pieces []Piece
 	step   time.Duration
 }
 
-// due tells what is to be done with a ring's pieces: those that go, and the first that become
-// thinner. What is open is never touched.
-func due(all []Piece, now recording.Time, l Limits) (gone []Piece, thinner merge) {
+// due returns the pieces to delete and the first group of pieces to downsample. The open piece is never
+// touched.
+func due(all []Piece, now recording.Time, l Limits) (gone []Piece, old merge) {
 	size := int64(0)
 	var left []Piece
 	for _, p := range all {
@@ -49,7 +49,7 @@ func due(all []Piece, now recording.Time, l Limits) (gone []Piece, thinner merge
 			left = append(left, p)
 		}
 	}
-	for len(left) > 0 && size > l.Size { // the oldest first
+	for len(left) > 0 && size > l.Size { // oldest first
 		gone = append(gone, left[0])
 		size -= left[0].Size
 		left = left[1:]
@@ -62,7 +62,7 @@ func due(all []Piece, now recording.Time, l Limits) (gone []Piece, thinner merge
 	return gone, merge{}
 }
 
-// first are the oldest pieces that lie in one span of a tier's length and are all old enough for it.
+// first returns the oldest pieces within one span of the tier's length, if all of that span is old enough.
 func first(all []Piece, now recording.Time, t tier) merge {
 	m := merge{step: t.step}
 	for _, p := range all {
@@ -76,7 +76,7 @@ func first(all []Piece, now recording.Time, t tier) merge {
 		if len(m.pieces) > 0 && p.Start/span != m.pieces[0].Start/span {
 			break
 		}
-		if now.Sub((p.Start/span+1)*span) < t.age { // more of its span may come
+		if now.Sub((p.Start/span+1)*span) < t.age { // the rest of its span is younger
 			break
 		}
 		m.pieces = append(m.pieces, p)

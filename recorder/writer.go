@@ -13,37 +13,37 @@ import (
 	"snag/recording"
 )
 
-// tape takes what the probes measure and writes it to the ring, piece after piece. It is what a
-// probes.Keeper is: a sink that does not wait for the disk. On a disk that is full it pauses.
-type tape struct {
+// pieceWriter writes what the probes measure to the ring, one piece after the other. It implements
+// probes.Keeper and never waits for the disk. When the disk is full it pauses.
+type pieceWriter struct {
 	dir   string
 	base  recording.Manifest
 	now   func() recording.Time
-	round *probe.Round
+	round *probe.Rotation
 	note  func(string)
 
-	turning sync.RWMutex // held by who writes to a piece, and alone by who begins the next
+	turning sync.RWMutex // read-locked to write to a piece, locked to begin the next
 	w       *recording.Writer
-	name    string       // of its folder
-	stacks  map[int]bool // that it has
-	earlier map[int]bool // that the one before had
+	name    string       // folder of the current piece
+	stacks  map[int]bool // stacks written to it
+	earlier map[int]bool // stacks written to the piece before
 
 	mu     sync.Mutex
-	wire   *tripwire
+	wire   *trigger
 	state  recording.State
 	known  map[int]recording.Stack
-	before map[string]recording.Coverage // as they were when the piece began
-	cover  map[string]covered            // as they were written last
-	late   map[string]float64            // in this piece, by probe, s
+	before map[string]recording.Coverage // coverage when the piece began
+	cover  map[string]covered            // coverage as last written
+	late   map[string]float64            // longest delay in this piece by probe, s
 
-	failure error // why there is no piece
+	failure error // why no piece could be opened
 	failed  chan struct{}
 	packing sync.WaitGroup
 }
 
-func newTape(dir string, m recording.Manifest, now func() recording.Time, round *probe.Round, note func(string)) (*tape, error) {
-	t := &tape{
-		dir: dir, base: m, now: now, round: round, note: note, wire: newTripwire(),
+func newWriter(dir string, m recording.Manifest, now func() recording.Time, round *probe.Rotation, note func(string)) (*pieceWriter, error) {
+	t := &pieceWriter{
+		dir: dir, base: m, now: now, round: round, note: note, wire: newTrigger(),
 		known: map[int]recording.Stack{}, before: map[string]recording.Coverage{}, cover: map[string]covered{}, late: map[string]float64{}, failed: make(chan struct{}),
 	}
 	if err := t.begin(m.Start); err != nil {
@@ -52,11 +52,11 @@ func newTape(dir string, m recording.Manifest, now func() recording.Time, round 
 	return t, nil
 }
 
-// Failed implements probes.Keeper. A ring pauses and goes on: it never fails for good.
-func (t *tape) Failed() <-chan struct{} { return t.failed }
+// Failed implements probes.Keeper. It is never closed: a ring pauses and resumes.
+func (t *pieceWriter) Failed() <-chan struct{} { return t.failed }
 
-// begin opens a piece. The caller holds turning, or is alone.
-func (t *tape) begin(start recording.Time) error {
+// begin opens a piece. The caller holds turning or has sole access.
+func (t *pieceWriter) begin(start recording.Time) error {
 	name := openName(start)
 	m := t.base
 	m.Start = start
@@ -69,7 +69,7 @@ func (t *tape) begin(start recording.Time) error {
 }
 
 // Sample implements recording.Sink.
-func (t *tape) Sample(at recording.Time, name string, l recording.Labels, v float64) {
+func (t *pieceWriter) Sample(at recording.Time, name string, l recording.Labels, v float64) {
 	if name == "snag_probe_late_seconds" {
 		t.mu.Lock()
 		t.late[l["probe"]] = max(t.late[l["probe"]], v)
@@ -83,22 +83,22 @@ func (t *tape) Sample(at recording.Time, name string, l recording.Labels, v floa
 }
 
 // Append implements recording.Sink.
-func (t *tape) Append(row recording.Row) {
+func (t *pieceWriter) Append(row recording.Row) {
 	t.turning.RLock()
 	defer t.turning.RUnlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.state.Take(row)
 	t.wire.Take(row)
-	if s, ok := row.(recording.Stack); ok { // written with the first row that names it
+	if s, ok := row.(recording.Stack); ok { // written with the first row that refers to it
 		t.known[s.ID] = s
 		return
 	}
 	t.write(row)
 }
 
-// write puts a row into the piece. The caller holds both locks.
-func (t *tape) write(row recording.Row) {
+// write writes a row to the current piece. The caller holds both locks.
+func (t *pieceWriter) write(row recording.Row) {
 	if t.w == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (t *tape) write(row recording.Row) {
 	})
 	if c, ok := row.(recording.Coverage); ok {
 		if last := t.cover[c.Probe]; last.in == t.w && last.state == c.State+c.Why && c.Lost == last.lost && t.now().Sub(last.at) < coverEach {
-			return // it is written again at the end of the piece
+			return // the last one is written at the end of the piece
 		}
 		t.cover[c.Probe] = covered{t.w, t.now(), c.State + c.Why, c.Lost}
 		row = t.ofPiece(c)
@@ -118,8 +118,8 @@ func (t *tape) write(row recording.Row) {
 	t.w.Append(row)
 }
 
-// covered is a coverage row that was written. Some probes write one a second, for a recording that is
-// cut off: one in ten seconds is enough.
+// covered is a coverage row that was written. Some probes send one per second in case the recording is
+// cut off; one in ten seconds is enough.
 type covered struct {
 	in    *recording.Writer
 	at    recording.Time
@@ -129,8 +129,8 @@ type covered struct {
 
 const coverEach = 10 * time.Second
 
-// ofPiece makes a coverage row, which counts from when the probes began, one of the piece.
-func (t *tape) ofPiece(c recording.Coverage) recording.Coverage {
+// ofPiece converts a coverage row, which counts since the probes started, to the current piece.
+func (t *pieceWriter) ofPiece(c recording.Coverage) recording.Coverage {
 	if before, known := t.before[c.Probe]; known {
 		c.Lost -= min(c.Lost, before.Lost)
 		c.Cost = max(0, c.Cost-before.Cost)
@@ -140,8 +140,8 @@ func (t *tape) ofPiece(c recording.Coverage) recording.Coverage {
 	return c
 }
 
-// turn ends the piece and begins the next, with all that stands. An error is why there is no next.
-func (t *tape) turn() error {
+// turn closes the piece and opens the next one, which starts with the current state of the host.
+func (t *pieceWriter) turn() error {
 	t.turning.Lock()
 	old, name, stacks := t.w, t.name, t.stacks
 	now := t.now()
@@ -165,13 +165,13 @@ func (t *tape) turn() error {
 	})
 	t.mu.Unlock()
 	t.turning.Unlock()
-	t.round.Begin()
+	t.round.Rotate()
 	t.finish(old, name)
 	return err
 }
 
-// closeCoverage writes what the piece measured, as its last rows.
-func (t *tape) closeCoverage(w *recording.Writer) {
+// closeCoverage writes the final coverage of a piece.
+func (t *pieceWriter) closeCoverage(w *recording.Writer) {
 	t.state.Rows(func(row recording.Row) bool {
 		if c, ok := row.(recording.Coverage); ok {
 			w.Append(t.ofPiece(c))
@@ -180,27 +180,27 @@ func (t *tape) closeCoverage(w *recording.Writer) {
 	})
 }
 
-// mostKnown stacks are kept; where there are more, those that the last two pieces did not name are
-// forgotten: a row that names one later is of a stack that is not known.
+// mostKnown stacks are kept in memory. Beyond that, stacks that the last two pieces did not use are
+// dropped; a later row that refers to one has no stack.
 const mostKnown = 8000
 
-func (t *tape) prune(last map[int]bool) {
+func (t *pieceWriter) prune(last map[int]bool) {
 	if len(t.known) > mostKnown {
 		maps.DeleteFunc(t.known, func(id int, _ recording.Stack) bool { return !t.earlier[id] && !last[id] })
 	}
 	t.earlier = last
 }
 
-// finish closes a piece and packs it, beside what goes on. One that the disk had no room for stays as
-// it is until there is some (salvage).
-func (t *tape) finish(w *recording.Writer, name string) {
+// finish closes and packs a piece in the background. If the disk is full, the folder stays until there
+// is space (salvage).
+func (t *pieceWriter) finish(w *recording.Writer, name string) {
 	if w == nil {
 		return
 	}
 	end := t.now()
 	t.packing.Go(func() {
 		if w.Err() != nil {
-			_ = w.Close() // why is known
+			_ = w.Close() // the error was reported
 			return
 		}
 		if err := errors.Join(w.Close(), pack(t.dir, name, end)); err != nil {
@@ -209,8 +209,8 @@ func (t *tape) finish(w *recording.Writer, name string) {
 	})
 }
 
-// why is what keeps the tape from going on.
-func (t *tape) why() string {
+// why returns the error that stopped writing.
+func (t *pieceWriter) why() string {
 	t.turning.RLock()
 	defer t.turning.RUnlock()
 	if t.w == nil {
@@ -219,23 +219,37 @@ func (t *tape) why() string {
 	return t.w.Err().Error()
 }
 
-// noticed is who may be hurt, as of the second that is over; "" nobody.
-func (t *tape) noticed() string {
+// noticed returns the trigger's reason for the last second, "" for none.
+func (t *pieceWriter) noticed() string {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.wire.Tick(now)
 }
 
-// current is the folder of the piece that is written.
-func (t *tape) current() string {
+// measures returns the coverage of each probe so far.
+func (t *pieceWriter) measures() map[string]recording.Coverage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := map[string]recording.Coverage{}
+	t.state.Rows(func(row recording.Row) bool {
+		if c, ok := row.(recording.Coverage); ok {
+			out[c.Probe] = c
+		}
+		return true
+	})
+	return out
+}
+
+// current is the folder of the piece being written.
+func (t *pieceWriter) current() string {
 	t.turning.RLock()
 	defer t.turning.RUnlock()
 	return t.name
 }
 
-// check tells whether what is measured is written.
-func (t *tape) check() bool {
+// check reports whether writing works.
+func (t *pieceWriter) check() bool {
 	t.turning.RLock()
 	w := t.w
 	t.turning.RUnlock()
@@ -243,7 +257,7 @@ func (t *tape) check() bool {
 }
 
 // Close implements probes.Keeper.
-func (t *tape) Close() error {
+func (t *pieceWriter) Close() error {
 	t.turning.Lock()
 	w, name := t.w, t.name
 	t.w = nil
@@ -253,7 +267,7 @@ func (t *tape) Close() error {
 	return nil
 }
 
-// pack makes a file of a piece's folder, and removes that.
+// pack packs a piece's folder into a file and removes the folder.
 func pack(ring, name string, end recording.Time) error {
 	p, ok := parse(name)
 	if !ok {

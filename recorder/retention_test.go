@@ -39,13 +39,13 @@ func TestOldPiecesGoAndBecomeThinner(t *testing.T) {
 	t.Parallel()
 	large := Limits{Keep: 24 * time.Hour, Size: 1 << 30}
 	tests := []struct {
-		name    string
-		all     []Piece
-		now     recording.Time
-		limits  Limits
-		gone    int
-		thinner []int // minutes
-		step    time.Duration
+		name   string
+		all    []Piece
+		now    recording.Time
+		limits Limits
+		gone   int
+		old    []int // minutes
+		step   time.Duration
 	}{
 		{"an hour is kept whole", fullMinutes(0, 60), minute(60), large, 0, nil, 0},
 		{"ten minutes at once, once all of them are an hour old", fullMinutes(0, 69), minute(69), large, 0, nil, 0},
@@ -64,8 +64,8 @@ func TestOldPiecesGoAndBecomeThinner(t *testing.T) {
 		for _, p := range m.pieces {
 			got = append(got, int(p.Start.Sub(noon)/time.Minute))
 		}
-		if len(gone) != tt.gone || !slices.Equal(got, tt.thinner) || len(got) > 0 && m.step != tt.step {
-			t.Errorf("%s: %d gone, thinner %v by %s", tt.name, len(gone), got, m.step)
+		if len(gone) != tt.gone || !slices.Equal(got, tt.old) || len(got) > 0 && m.step != tt.step {
+			t.Errorf("%s: %d gone, old %v by %s", tt.name, len(gone), got, m.step)
 		}
 	}
 	open := []Piece{{Start: noon, End: minute(1), Open: true, Size: 1 << 40}}

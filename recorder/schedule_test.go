@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// stand plays seconds to a vigil: what is noticed, and what a judgement finds in a time.
+// stand plays seconds to a schedule: what is noticed, and what a judgement finds in a time.
 func stand(seconds int, noticed func(i int) bool, hurt func(o order) bool) (judged int, begun, ended []int) {
-	var v vigil
+	var v schedule
 	for i := range seconds {
 		why := ""
 		if noticed(i) {
@@ -30,7 +30,7 @@ func stand(seconds int, noticed func(i int) bool, hurt func(o order) bool) (judg
 
 func overlaps(o order, from, to int) bool { return o.From < second(to) && o.To > second(from) }
 
-func TestVigil(t *testing.T) {
+func TestSchedule(t *testing.T) {
 	t.Parallel()
 	never := func(int) bool { return false }
 	nobody := func(order) bool { return false }

@@ -11,19 +11,19 @@ import (
 	"snag/recording"
 )
 
-// tripwire notices, row by row and at next to no cost, that somebody may be hurt. It accuses nobody:
-// what it notices is judged then, from all that was recorded.
-type tripwire struct {
+// trigger detects from each row, at almost no cost, that clients or streams may be affected. It accuses
+// nobody: it only starts a judgement of the recording.
+type trigger struct {
 	parties map[party]*lately
-	// happened are what is worth a look by itself, since the last Tick.
+	// happened counts noteworthy events and errors since the last Tick; those with "+" need many.
 	happened map[string]int
 }
 
-// party is who serves, or who is called by whom.
+// party is a service, or a program and what it calls.
 type party struct {
 	netns       uint64
 	role        string
-	at          string // serve: the listener; call: whom it asks
+	at          string // serve: the listener; call: the destination
 	proto, comm string
 }
 
@@ -34,52 +34,52 @@ func (p party) String() string {
 	return fmt.Sprintf("%s at %s", p.comm, p.at)
 }
 
-// lately is how a party fared: second by second for some, and as a rule.
+// lately holds the last seconds of a party and its usual values.
 type lately struct {
 	seconds [watchSeconds]fared
-	last    int64 // the newest of them, s
+	last    int64 // the latest second, Unix time
 	usual   usual
 }
 
-// fared is a second's sum.
+// fared holds the sums of one second.
 type fared struct {
-	n, failed, lost float64 // answers; of them errors; requests without one
-	sum             float64 // of their times, s
-	oldest          float64 // of those that are open, s
+	n, failed, lost float64 // answers; errors among them; requests without an answer
+	sum             float64 // of response times, s
+	oldest          float64 // age of the oldest open request, s
 }
 
-// usual is how it fares as a rule: means over some minutes.
+// usual holds moving averages.
 type usual struct {
-	seconds float64 // with answers, that they are of
-	mean    float64 // of a second's mean time, s
-	spread  float64 // of it, s
+	seconds float64 // number of seconds with answers
+	mean    float64 // response time, s
+	spread  float64 // mean absolute deviation of it, s
 	oldest  float64
-	failed  float64 // share
+	failed  float64 // share of errors
 }
 
 const (
 	watchSeconds = 5
-	learnFor     = 300.0 // s that the usual is a mean of
-	learnLeast   = 30.0  // s of answers from which it tells something
+	learnFor     = 300.0 // s, length of the moving average
+	learnLeast   = 30.0  // s with answers before it is used
 	mostParties  = 4000
-	forgetParty  = 600 // s without a row
+	forgetParty  = 600 // s without a row until a party is dropped
 
-	slowTimes  = 3.0  // times as long as usual
-	slowLeast  = 0.02 // s longer at least
+	slowTimes  = 3.0  // times the usual response time
+	slowLeast  = 0.02 // s above the usual response time
 	openLeast  = 1.0  // s
 	openTimes  = 5.0
 	failShare  = 0.2
 	failLeast  = 5.0
 	lostLeast  = 5.0
-	burstLeast = 50 // drops, resets, failed calls or connects in a tick
+	burstLeast = 50 // drops, failed calls or connects per tick
 )
 
-func newTripwire() *tripwire {
-	return &tripwire{parties: map[party]*lately{}, happened: map[string]int{}}
+func newTrigger() *trigger {
+	return &trigger{parties: map[party]*lately{}, happened: map[string]int{}}
 }
 
-// Take takes note of a row.
-func (w *tripwire) Take(row recording.Row) {
+// Take processes a row.
+func (w *trigger) Take(row recording.Row) {
 	switch v := row.(type) {
 	case recording.Turns:
 		w.turns(v)
@@ -104,20 +104,20 @@ func (w *tripwire) Take(row recording.Row) {
 	}
 }
 
-// count adds to what is worth a look where it is much.
-func (w *tripwire) count(what string, n uint64) {
+// count counts errors that matter only in bursts.
+func (w *trigger) count(what string, n uint64) {
 	if n > 0 && len(w.happened) < mostParties {
 		w.happened["+"+what] += int(min(n, math.MaxInt32))
 	}
 }
 
-// worthALook are events that somebody suffers, or may.
+// worthALook lists the events that start a judgement on their own.
 var worthALook = map[string]bool{
 	recording.EventStreamFreeze: true, recording.EventStreamLate: true, recording.EventStreamSlow: true, recording.EventStreamEnded: true, recording.EventStreamRefused: true,
 	recording.EventStopped: true, recording.EventThrottled: true, recording.EventSafepoint: true, recording.EventGCPause: true, recording.EventAllocStall: true,
 }
 
-func (w *tripwire) turns(v recording.Turns) {
+func (w *trigger) turns(v recording.Turns) {
 	p := party{netns: v.Netns, role: v.Role, at: v.Local, proto: v.Proto, comm: v.Comm}
 	if v.Role == "call" {
 		p.at = v.Remote
@@ -141,7 +141,7 @@ func (w *tripwire) turns(v recording.Turns) {
 	s.oldest = max(s.oldest, v.Oldest)
 }
 
-// at is a second's sum; nil where that is over.
+// at returns the sums of a second; nil if it is too old.
 func (l *lately) at(second int64) *fared {
 	if second <= l.last-watchSeconds {
 		return nil
@@ -156,9 +156,10 @@ func (l *lately) at(second int64) *fared {
 	return &l.seconds[second%watchSeconds]
 }
 
-// Tick tells once a second who may be hurt, and learns what is usual. "" is nobody.
-func (w *tripwire) Tick(now recording.Time) (why string) {
-	second := int64(now)/int64(time.Second) - 2 // rows of a second come in the next
+// Tick is called once a second. It returns why clients or streams may be affected, or "", and updates
+// the usual values.
+func (w *trigger) Tick(now recording.Time) (why string) {
+	second := int64(now)/int64(time.Second) - 2 // rows of a second arrive in the next one
 	for p, l := range w.parties {
 		if l.last < second-forgetParty {
 			delete(w.parties, p)
@@ -168,7 +169,7 @@ func (w *tripwire) Tick(now recording.Time) (why string) {
 			if why == "" {
 				why = p.String() + ": " + reason
 			}
-			continue // what hurts is not what is usual
+			continue // do not learn from trouble
 		}
 		l.learn(second)
 	}
@@ -182,7 +183,7 @@ func (w *tripwire) Tick(now recording.Time) (why string) {
 	return why
 }
 
-// hurt says how a party fares worse than usual, over the seconds that are kept.
+// hurt says in what way the last seconds of a party are worse than usual; "" if they are not.
 func (l *lately) hurt(until int64) string {
 	var all fared
 	slow, open := 0, 0
@@ -210,7 +211,7 @@ func (l *lately) hurt(until int64) string {
 	return ""
 }
 
-// known is a second that is kept, empty where it is not.
+// known returns the sums of a second, zero if unknown.
 func (l *lately) known(second int64) fared {
 	if second > l.last || second <= l.last-watchSeconds {
 		return fared{}
@@ -218,7 +219,7 @@ func (l *lately) known(second int64) fared {
 	return l.seconds[second%watchSeconds]
 }
 
-// learn takes a second into what is usual.
+// learn adds a second to the usual values.
 func (l *lately) learn(second int64) {
 	s := l.known(second)
 	if s.n == 0 {

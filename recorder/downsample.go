@@ -9,16 +9,16 @@ import (
 	"snag/recording"
 )
 
-// thin is a recording of which less is known: of each series the first, the least and the greatest
-// value of each step, of processes, threads and sockets a row or two a step, the functions that ran
-// by process. What happened (events, drops, resets, requests) stays whole.
-func thin(r *recording.Recording, step time.Duration) *recording.Recording {
+// downsample reduces a recording to one sample per step. Of each series it keeps the first value, the
+// minimum and the maximum per step; of processes and threads one row, of sockets two rows per step; CPU
+// samples are summed. Events, drops, resets and requests are kept in full.
+func downsample(r *recording.Recording, step time.Duration) *recording.Recording {
 	out := &recording.Recording{Dir: r.Dir, Manifest: r.Manifest, Damage: r.Damage}
 	out.Manifest.Written, out.Manifest.Step = nil, max(r.Manifest.Step, step.Seconds())
 	for _, s := range r.Series {
-		out.Series = append(out.Series, recording.Series{Name: s.Name, Labels: s.Labels, Points: thinPoints(s.Points, step)})
+		out.Series = append(out.Series, recording.Series{Name: s.Name, Labels: s.Labels, Points: downsamplePoints(s.Points, step)})
 	}
-	t := thinner{step: recording.Time(step), out: out, at: map[string]int{}, stood: map[string]string{}}
+	t := downsampler{step: recording.Time(step), out: out, at: map[string]int{}, stood: map[string]string{}}
 	t.processes(r)
 	t.threads(r)
 	t.sockets(r)
@@ -38,8 +38,8 @@ func thin(r *recording.Recording, step time.Duration) *recording.Recording {
 	return out
 }
 
-// thinPoints keeps of each step the first, the least and the greatest value, each at its own time.
-func thinPoints(all []recording.Point, step time.Duration) (out []recording.Point) {
+// downsamplePoints keeps the first, minimum and maximum of each step, at their original times.
+func downsamplePoints(all []recording.Point, step time.Duration) (out []recording.Point) {
 	for i := 0; i < len(all); {
 		end := (all[i].T/recording.Time(step) + 1) * recording.Time(step)
 		first, least, most := i, i, i
@@ -62,18 +62,18 @@ func thinPoints(all []recording.Point, step time.Duration) (out []recording.Poin
 	return out
 }
 
-type thinner struct {
+type downsampler struct {
 	step  recording.Time
 	out   *recording.Recording
-	at    map[string]int    // of the rows that a step has already: their index
-	stood map[string]string // what stands, as it was written last
+	at    map[string]int    // index of the row of a step
+	stood map[string]string // state rows as last written
 }
 
-func (t *thinner) key(at recording.Time, what ...any) string {
+func (t *downsampler) key(at recording.Time, what ...any) string {
 	return fmt.Sprint(append(what, int64(at/t.step))...)
 }
 
-func (t *thinner) processes(r *recording.Recording) {
+func (t *downsampler) processes(r *recording.Recording) {
 	clear(t.at)
 	for _, p := range r.Processes {
 		key := t.key(p.T, p.PID, " ", p.Start, " ", p.State == "T" || p.State == "D", " ")
@@ -86,7 +86,7 @@ func (t *thinner) processes(r *recording.Recording) {
 	}
 }
 
-func (t *thinner) threads(r *recording.Recording) {
+func (t *downsampler) threads(r *recording.Recording) {
 	clear(t.at)
 	for _, p := range r.Threads {
 		key := t.key(p.T, p.TID, " ")
@@ -99,8 +99,8 @@ func (t *thinner) threads(r *recording.Recording) {
 	}
 }
 
-// sockets keeps of each step the row on which most waited, and the last.
-func (t *thinner) sockets(r *recording.Recording) {
+// sockets keeps the row with the longest queue and the last row of each step.
+func (t *downsampler) sockets(r *recording.Recording) {
 	clear(t.at)
 	waits := func(s recording.Socket) int { return s.RecvQ + s.SendQ }
 	for i, s := range r.Sockets {
@@ -122,8 +122,8 @@ func (t *thinner) sockets(r *recording.Recording) {
 	}
 }
 
-// ran takes the samples of a step together: of functions by process, without their threads.
-func (t *thinner) ran(r *recording.Recording) {
+// ran sums the CPU samples of a step per process and stack.
+func (t *downsampler) ran(r *recording.Recording) {
 	clear(t.at)
 	for _, s := range r.OnCPU {
 		key := t.key(s.T, s.PID, " ", s.Comm, " ", s.Stack, " ", s.Hz, " ", s.Event, " ")
@@ -138,9 +138,9 @@ func (t *thinner) ran(r *recording.Recording) {
 	}
 }
 
-// says tells whether a row says something that the one before it did not.
-func (t *thinner) says(row recording.Row) bool {
-	what := recording.Standing(row)
+// says reports whether a state row differs from the one before.
+func (t *downsampler) says(row recording.Row) bool {
+	what := recording.StateKey(row)
 	if _, covers := row.(recording.Coverage); what == "" || covers {
 		return true
 	}
@@ -153,7 +153,7 @@ func (t *thinner) says(row recording.Row) bool {
 	return true
 }
 
-// textOf is a row without its time.
+// textOf is a row as JSON, without its time.
 func textOf(row recording.Row) string {
 	b, err := json.Marshal(row)
 	if err != nil {

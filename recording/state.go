@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Standing says of a row what it describes, where that holds until another row says otherwise: how a
-// host is set, its interfaces, routes and libraries, what is measured. Such rows are written when
-// they are first seen and when they change. "" for all others: counts of a second, events, and what
-// is written again and again, as processes and sockets are.
-func Standing(row Row) string {
+// StateKey returns the key of a state row: a row that is valid until the next row with the same key, as
+// settings, interfaces, routes, libraries and coverage are. They are written when first seen and when
+// they change. "" for all other rows: counts per second, events, and rows that are repeated anyway, as
+// those of processes and sockets.
+func StateKey(row Row) string {
 	switch v := row.(type) {
 	case Fact:
 		return fmt.Sprint(v.Name, " ", v.Netns)
@@ -49,7 +49,7 @@ func Standing(row Row) string {
 	return ""
 }
 
-// ofProcess is the process that a standing row is of; 0 for those that outlive it.
+// ofProcess is the process that a state row belongs to; 0: none.
 func ofProcess(row Row) int {
 	switch v := row.(type) {
 	case Library:
@@ -62,7 +62,7 @@ func ofProcess(row Row) int {
 	return 0
 }
 
-// inNetns is the network namespace that a standing row is of; 0 for those of none.
+// inNetns is the network namespace that a state row belongs to; 0: none.
 func inNetns(row Row) uint64 {
 	switch v := row.(type) {
 	case Fact:
@@ -91,14 +91,14 @@ func inNetns(row Row) uint64 {
 	return 0
 }
 
-// State is the last row of each thing that stands (Standing), by which a recording that goes on in
-// another one begins there. What is gone is forgotten by the events that tell so.
+// State keeps the latest state row of each key (StateKey), so that the next piece of a ring can start
+// with them. Rows of processes and namespaces that have ended are dropped.
 type State struct {
 	tables map[string]map[string]Row
-	seen   map[int]Time // processes, by their last rows
+	seen   map[int]Time // time of the last row by process
 }
 
-// Take notes a row.
+// Take processes a row.
 func (s *State) Take(row Row) {
 	if s.tables == nil {
 		s.tables, s.seen = map[string]map[string]Row{}, map[int]Time{}
@@ -111,7 +111,7 @@ func (s *State) Take(row Row) {
 		s.seen[v.PID] = v.T
 		return
 	}
-	key := Standing(row)
+	key := StateKey(row)
 	if key == "" {
 		return
 	}
@@ -141,7 +141,7 @@ func (s *State) drop(gone func(Row) bool) {
 	}
 }
 
-// Prune forgets what is of processes that had no row for so long.
+// Prune drops the rows of processes that had no row for that long.
 func (s *State) Prune(now Time, silent time.Duration) {
 	maps.DeleteFunc(s.seen, func(_ int, last Time) bool { return now.Sub(last) > silent })
 	s.drop(func(row Row) bool {
@@ -151,7 +151,7 @@ func (s *State) Prune(now Time, silent time.Duration) {
 	})
 }
 
-// Rows are the rows in the order of the tables, each table's by what they describe.
+// Rows yields all rows, ordered by table and key.
 func (s *State) Rows(yield func(Row) bool) {
 	for _, t := range tables {
 		rows := s.tables[t.name]

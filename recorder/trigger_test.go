@@ -8,9 +8,9 @@ import (
 	"snag/recording"
 )
 
-// play gives a tripwire a party's seconds, and tells what it said first, and when, s.
+// play gives a trigger a party's seconds, and tells what it said first, and when, s.
 func play(seconds int, row func(i int) recording.Turns) (why string, when int) {
-	w := newTripwire()
+	w := newTrigger()
 	for i := range seconds {
 		v := row(i)
 		v.T, v.Role, v.Local, v.Comm = second(i), "serve", "0.0.0.0:80", "nginx"
@@ -22,7 +22,7 @@ func play(seconds int, row func(i int) recording.Turns) (why string, when int) {
 	return "", seconds
 }
 
-func TestTripwire(t *testing.T) {
+func TestTrigger(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -79,7 +79,7 @@ func TestTripwire(t *testing.T) {
 	}
 }
 
-func TestTripwireOfWhatHappens(t *testing.T) {
+func TestTriggerOfWhatHappens(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		row  recording.Row
@@ -94,7 +94,7 @@ func TestTripwireOfWhatHappens(t *testing.T) {
 		{recording.Drop{Comm: "app", PID: 1, N: 500}, "dropped of app"},
 		{recording.Drop{Comm: "app", PID: 1, N: 500, Benign: true}, ""},
 	} {
-		w := newTripwire()
+		w := newTrigger()
 		w.Take(tt.row)
 		if why := w.Tick(second(1)); tt.says == "" && why != "" || !strings.Contains(why, tt.says) {
 			t.Errorf("%+v: %q", tt.row, why)
@@ -106,9 +106,9 @@ func TestTripwireOfWhatHappens(t *testing.T) {
 }
 
 // Nobody's memory grows by parties that come and go.
-func TestTripwireForgets(t *testing.T) {
+func TestTriggerForgets(t *testing.T) {
 	t.Parallel()
-	w := newTripwire()
+	w := newTrigger()
 	for i := range 3 * mostParties {
 		w.Take(recording.Turns{T: second(0), Role: "call", Remote: time.Duration(i).String(), N: 1})
 	}

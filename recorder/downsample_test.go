@@ -7,7 +7,7 @@ import (
 	"snag/recording"
 )
 
-func TestThinKeepsExtremesAndWhatHappened(t *testing.T) {
+func TestDownsamplingKeepsExtremesAndWhatHappened(t *testing.T) {
 	t.Parallel()
 	second := func(i int) recording.Time { return noon.Add(time.Duration(i) * time.Second) }
 	r := &recording.Recording{Manifest: recording.Manifest{Start: noon, End: second(60)}}
@@ -34,7 +34,7 @@ func TestThinKeepsExtremesAndWhatHappened(t *testing.T) {
 		r.Add(recording.Link{T: second(i), Index: 1, Name: "eth0", MTU: 1500 - i/30})
 	}
 	r.Series = []recording.Series{counter, gauge}
-	out := thin(r, 10*time.Second)
+	out := downsample(r, 10*time.Second)
 	g := out.Select("g")[0]
 	var seen = map[float64]bool{}
 	for _, p := range g.Points {
@@ -70,7 +70,7 @@ func TestThinKeepsExtremesAndWhatHappened(t *testing.T) {
 	if len(out.Links) != 2 {
 		t.Errorf("what stands is told when it changes: %v", out.Links)
 	}
-	if again := thin(out, 10*time.Second); len(again.Sockets) != len(out.Sockets) || len(again.Select("g")[0].Points) != len(g.Points) {
+	if again := downsample(out, 10*time.Second); len(again.Sockets) != len(out.Sockets) || len(again.Select("g")[0].Points) != len(g.Points) {
 		t.Error("what is thin becomes thinner by the same step")
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"snag/recording"
 )
 
-// Judge judges what a ring has of a time, and keeps what it judged in a file.
+// Judge judges a time in a ring and saves the judged recording to the file out.
 type Judge func(ctx context.Context, ring string, from, to recording.Time, out string) (Finding, error)
 
-// What became of an incident (Plan.Report).
+// Phases of an incident that are reported (Plan.Report).
 const (
 	Begins = "begins"
 	Ends   = "ends"
 )
 
-// guard has the recorder judge what it records, and notes and reports incidents.
-type guard struct {
+// monitor judges the recording when the schedule says so, and saves and reports incidents.
+type monitor struct {
 	plan Plan
 	ring Ring
 
-	vigil vigil
-	now   Incident // that goes on; ID 0: none
-	told  string   // the last error
+	schedule schedule
+	now      Incident // the current one; ID 0: none
+	told     string   // last error reported
 
 	judging sync.WaitGroup
 	found   chan judged
@@ -35,16 +35,16 @@ type guard struct {
 type judged struct {
 	order order
 	Finding
-	id  int // of the folder that it was kept in
+	id  int // incident folder of the recording
 	err error
 }
 
-func newGuard(p Plan) *guard {
-	return &guard{plan: p, ring: Ring{p.Dir}, found: make(chan judged, 1)}
+func newMonitor(p Plan) *monitor {
+	return &monitor{plan: p, ring: Ring{p.Dir}, found: make(chan judged, 1)}
 }
 
-// second is called once a second with what the tripwire noticed.
-func (g *guard) second(ctx context.Context, now recording.Time, why string) {
+// second is called once a second with the trigger's reason, "" for none.
+func (g *monitor) second(ctx context.Context, now recording.Time, why string) {
 	if g.plan.Judge == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (g *guard) second(ctx context.Context, now recording.Time, why string) {
 		}
 	default:
 	}
-	o, ask := g.vigil.second(now, why)
+	o, ask := g.schedule.second(now, why)
 	if !ask {
 		return
 	}
@@ -64,8 +64,8 @@ func (g *guard) second(ctx context.Context, now recording.Time, why string) {
 	g.judging.Go(func() { g.found <- g.judge(ctx, o, id) })
 }
 
-// judge judges into the folder of the incident that goes on, or a new one.
-func (g *guard) judge(ctx context.Context, o order, id int) judged {
+// judge judges a time and saves it in the folder of the current incident, or in a new one.
+func (g *monitor) judge(ctx context.Context, o order, id int) judged {
 	j := judged{order: o, id: id}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -88,15 +88,23 @@ func (g *guard) judge(ctx context.Context, o order, id int) judged {
 	return j
 }
 
-// take takes what a judgement found.
-func (g *guard) take(j judged) error {
-	begins, ends := g.vigil.told(j.order, j.Hurt)
+// take processes the result of a judgement.
+func (g *monitor) take(j judged) error {
+	begins, ends := g.schedule.told(j.order, j.Hurt)
+	defer func() {
+		g.plan.Health.set(func(f *Status) {
+			f.Judgements++
+			if f.Incident = g.now; begins {
+				f.Incidents++
+			}
+		})
+	}()
 	if j.err != nil {
 		return fmt.Errorf("judge what was recorded: %w", j.err)
 	}
 	switch {
 	case begins:
-		g.now = Incident{ID: j.id, Start: wall(g.vigil.began), Noticed: g.vigil.why, Finding: j.Finding, Judgements: 1}
+		g.now = Incident{ID: j.id, Start: wall(g.schedule.began), Noticed: g.schedule.why, Finding: j.Finding, Judgements: 1}
 		if err := g.ring.forget(g.plan.Limits.Size / incidentsPart); err != nil {
 			return err
 		}
@@ -124,5 +132,5 @@ func (g *guard) take(j judged) error {
 	return err
 }
 
-// close waits for what is being judged.
-func (g *guard) close() { g.judging.Wait() }
+// close waits for a judgement in progress.
+func (g *monitor) close() { g.judging.Wait() }

@@ -1,0 +1,99 @@
+package recorder
+
+import (
+	"time"
+
+	"snag/recording"
+)
+
+// schedule decides when to judge and what belongs to one incident. It does no I/O.
+//
+// Ten seconds after the trigger fired, the recording is judged. If that shows affected clients or
+// streams, an incident begins; it is judged again every minute until it is over. Trouble that exists
+// from the first second fires no trigger, so the last 30 s are also judged every five minutes.
+type schedule struct {
+	incident bool
+	began    recording.Time // when the trigger first fired
+	noticed  recording.Time // when it last fired
+	why      string         // its first reason
+	waiting  bool           // a judgement is due
+	asked    bool           // a judgement is in progress
+	judged   recording.Time // time of the last judgement
+	pause    time.Duration  // until the next one
+}
+
+const (
+	settle      = 10 * time.Second // from the trigger to the judgement
+	lead        = 25 * time.Second // judged before the trigger
+	mostJudged  = 5 * time.Minute  // longest part of an incident that is judged
+	calm        = 30 * time.Second // without a trigger: the incident may be over
+	again       = time.Minute      // between judgements of an incident
+	leastPause  = 30 * time.Second // after a judgement that found nothing
+	mostPause   = 10 * time.Minute
+	looksEvery  = 5 * time.Minute // without a trigger
+	looksAtLast = 30 * time.Second
+)
+
+// order is a time range to judge.
+type order struct {
+	From, To recording.Time
+	Why      string // reason of the trigger; "" for a periodic judgement
+	Last     bool   // the incident seems over: this judges all of it
+}
+
+// second is called once a second with the trigger's reason ("" for none). It returns the range to judge
+// now; false: none.
+func (v *schedule) second(now recording.Time, why string) (order, bool) {
+	if v.judged == 0 {
+		v.judged, v.pause = now, leastPause // nothing was recorded before
+	}
+	if why != "" {
+		v.noticed = now
+		if !v.incident && !v.waiting {
+			v.began, v.why, v.waiting = now, why, true
+		}
+	}
+	since := now.Sub(v.judged)
+	switch {
+	case v.asked:
+	case v.incident && since >= again:
+		if v.why == "" { // only a judgement can end it
+			return v.ask(now, order{From: now.Add(-looksAtLast), To: now}), true
+		}
+		to, over := now, now.Sub(v.noticed) >= calm
+		if over {
+			to = min(now, v.noticed.Add(settle))
+		}
+		return v.ask(now, order{From: max(v.began.Add(-lead), to.Add(-mostJudged)), To: to, Why: v.why, Last: over}), true
+	case v.waiting && now.Sub(v.began) >= settle && since >= v.pause:
+		return v.ask(now, order{From: max(v.began.Add(-lead), now.Add(-mostJudged)), To: now, Why: v.why}), true
+	case !v.incident && !v.waiting && since >= looksEvery:
+		v.began, v.why = now.Add(-looksAtLast), ""
+		return v.ask(now, order{From: v.began, To: now}), true
+	}
+	return order{}, false
+}
+
+func (v *schedule) ask(now recording.Time, o order) order {
+	v.asked, v.judged = true, now
+	return o
+}
+
+// told processes the result of a judgement. It returns whether an incident begins or ends.
+func (v *schedule) told(o order, hurt bool) (begins, ends bool) {
+	v.asked, v.waiting = false, false
+	switch {
+	case v.incident && (o.Last || !hurt && o.Why == ""):
+		v.incident, v.pause = false, leastPause
+		return false, true
+	case v.incident:
+		return false, false
+	case hurt:
+		v.incident, v.pause = true, leastPause
+		return true, false
+	case o.Why == "":
+		return false, false
+	}
+	v.pause = min(mostPause, max(leastPause, 2*v.pause)) // triggers without an incident are judged less often
+	return false, false
+}
