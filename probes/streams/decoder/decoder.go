@@ -22,14 +22,16 @@ import (
 
 // Bounds of a decoder.
 const (
-	longest = 5 * time.Second // after which it is killed
+	// With the lowest priority on a busy machine a decoder waits for most of that time.
+	longest = 15 * time.Second // after which it is killed
+	longCPU = 5                // seconds of CPU time after which it is killed (RLIMIT_CPU)
 	memory  = 2 << 30         // of addresses: a picture of 8192×4320 needs a few hundred MiB
 	maxSaid = 2 << 10         // bytes of what it printed that are kept: the last
 )
 
 // limited starts a program with the lowest priority, and limits it before it runs: another user's
 // process can't be limited without CAP_SYS_RESOURCE.
-var limited = fmt.Sprintf(`ulimit -f 0 && ulimit -v %d && exec nice -n 19 "$0" "$@"`, memory>>10)
+var limited = fmt.Sprintf(`ulimit -f 0 && ulimit -t %d && ulimit -v %d && exec nice -n 19 "$0" "$@"`, longCPU, memory>>10)
 
 // ErrNoFFmpeg is that there is no decoder.
 var ErrNoFFmpeg = errors.New("ffmpeg is not installed, and snag decodes no picture itself: install it (Debian package ffmpeg), or leave --picture out")
@@ -61,6 +63,8 @@ func Run(ctx context.Context, what string, b []byte, out io.Writer, full func() 
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return "", fmt.Errorf("ffmpeg had not decoded it after %s and was killed", longest)
+	case outOfTime(err):
+		return "", fmt.Errorf("ffmpeg had not decoded it after %d s of CPU time and was killed", longCPU)
 	case err == nil && full():
 		return printed.String(), nil
 	}
@@ -69,6 +73,16 @@ func Run(ctx context.Context, what string, b []byte, out io.Writer, full func() 
 		words = "it printed nothing"
 	}
 	return "", fmt.Errorf("ffmpeg decoded no %s: %s", what, words)
+}
+
+// outOfTime reports that a process exceeded its CPU time: SIGXCPU, and SIGKILL if it ignores that.
+func outOfTime(err error) bool {
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) {
+		return false
+	}
+	status, ok := ended.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL && ended.UserTime()+ended.SystemTime() >= longCPU*time.Second)
 }
 
 // nobody is whom a decoder runs as where snag is root.

@@ -24,6 +24,10 @@ func TestADecoderThatHangs(t *testing.T) {
 	if _, err := Run(context.Background(), "picture", []byte("x"), io.Discard, all); err == nil || !strings.Contains(err.Error(), "was killed") || time.Since(begun) > 2*longest {
 		t.Errorf("after %s: %v", time.Since(begun), err)
 	}
+	standIn(t, "while :; do :; done")
+	if _, err := Run(context.Background(), "picture", []byte("x"), io.Discard, all); err == nil || !strings.Contains(err.Error(), "5 s of CPU time and was killed") && !strings.Contains(err.Error(), longest.String()) { // on a busy machine
+		t.Errorf("a decoder that never ends: %v", err)
+	}
 	t.Setenv("PATH", t.TempDir())
 	if err := Check(); err == nil || !strings.Contains(err.Error(), "install it") {
 		t.Errorf("without it: %v", err)
