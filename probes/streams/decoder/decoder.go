@@ -25,8 +25,8 @@ const (
 	// With the lowest priority on a busy machine a decoder waits for most of that time.
 	longest = 15 * time.Second // after which it is killed
 	longCPU = 5                // seconds of CPU time after which it is killed (RLIMIT_CPU)
-	memory  = 2 << 30         // of addresses: a picture of 8192×4320 needs a few hundred MiB
-	maxSaid = 2 << 10         // bytes of what it printed that are kept: the last
+	memory  = 2 << 30          // of addresses: a picture of 8192×4320 needs a few hundred MiB
+	maxSaid = 2 << 10          // bytes of what it printed that are kept: the last
 )
 
 // limited starts a program with the lowest priority, and limits it before it runs: another user's
