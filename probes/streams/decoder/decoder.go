@@ -75,14 +75,15 @@ func Run(ctx context.Context, what string, b []byte, out io.Writer, full func() 
 	return "", fmt.Errorf("ffmpeg decoded no %s: %s", what, words)
 }
 
-// outOfTime reports that a process exceeded its CPU time: SIGXCPU, and SIGKILL if it ignores that.
+// outOfTime reports that a process was killed for its CPU time, by SIGXCPU or SIGKILL (setrlimit(2)). The
+// kernel counts the limit by ticks, and may be off by a part of a second.
 func outOfTime(err error) bool {
 	var ended *exec.ExitError
 	if !errors.As(err, &ended) {
 		return false
 	}
 	status, ok := ended.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL && ended.UserTime()+ended.SystemTime() >= longCPU*time.Second)
+	return ok && status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL && ended.UserTime()+ended.SystemTime() >= (longCPU-1)*time.Second)
 }
 
 // nobody is whom a decoder runs as where snag is root.
