@@ -74,29 +74,28 @@ func (t *downsampler) key(at recording.Time, what ...any) string {
 }
 
 func (t *downsampler) processes(r *recording.Recording) {
-	clear(t.at)
-	for _, p := range r.Processes {
-		key := t.key(p.T, p.PID, " ", p.Start, " ", p.State == "T" || p.State == "D", " ")
-		if i, known := t.at[key]; known {
-			t.out.Processes[i] = p
-			continue
-		}
-		t.at[key] = len(t.out.Processes)
-		t.out.Processes = append(t.out.Processes, p)
-	}
+	t.out.Processes = lastOfStep(r.Processes, func(p recording.Process) string {
+		return t.key(p.T, p.PID, " ", p.Start, " ", p.State == "T" || p.State == "D", " ")
+	})
 }
 
 func (t *downsampler) threads(r *recording.Recording) {
-	clear(t.at)
-	for _, p := range r.Threads {
-		key := t.key(p.T, p.TID, " ")
-		if i, known := t.at[key]; known {
-			t.out.Threads[i] = p
+	t.out.Threads = lastOfStep(r.Threads, func(p recording.Thread) string { return t.key(p.T, p.TID, " ") })
+}
+
+// lastOfStep keeps the last row of each key.
+func lastOfStep[T any](rows []T, key func(T) string) (out []T) {
+	at := map[string]int{}
+	for _, row := range rows {
+		k := key(row)
+		if i, known := at[k]; known {
+			out[i] = row
 			continue
 		}
-		t.at[key] = len(t.out.Threads)
-		t.out.Threads = append(t.out.Threads, p)
+		at[k] = len(out)
+		out = append(out, row)
 	}
+	return out
 }
 
 // sockets keeps the row with the longest queue and the last row of each step.

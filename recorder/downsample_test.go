@@ -68,7 +68,7 @@ func TestDownsamplingKeepsExtremesAndWhatHappened(t *testing.T) {
 		t.Errorf("%d seconds of requests", len(out.Turns))
 	}
 	if len(out.Links) != 2 {
-		t.Errorf("what stands is told when it changes: %v", out.Links)
+		t.Errorf("state rows that did not change were kept: %v", out.Links)
 	}
 	if again := downsample(out, 10*time.Second); len(again.Sockets) != len(out.Sockets) || len(again.Select("g")[0].Points) != len(g.Points) {
 		t.Error("what is thin becomes thinner by the same step")

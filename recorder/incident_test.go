@@ -44,7 +44,7 @@ func TestAnIncidentHasABeginningAndAnEnd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if got := guarded(t, dir, 1200, 100, 300, nil); strings.Join(got, " ") != "begins ends" {
-		t.Errorf("it was told %q", got)
+		t.Errorf("reports: %q", got)
 	}
 	all, err := Ring{dir}.Incidents()
 	if err != nil || len(all) != 1 {
@@ -62,7 +62,7 @@ func TestAnIncidentHasABeginningAndAnEnd(t *testing.T) {
 	}
 	// The next recorder counts on.
 	if got := guarded(t, dir, 400, 100, 150, nil); len(got) == 0 {
-		t.Error("a second incident was not told of")
+		t.Error("a second incident was not reported")
 	}
 	if all, err = (Ring{dir}).Incidents(); err != nil || len(all) != 2 || all[1].ID != 2 || all[0].GroupKey() != all[1].GroupKey() {
 		t.Errorf("%v, %v", all, err)

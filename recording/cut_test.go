@@ -126,7 +126,7 @@ func TestConcat(t *testing.T) {
 		t.Errorf("stacks %v of %v", text, r.Drops)
 	}
 	if len(r.Events) != 1 || r.Events[0].End != sec(70) {
-		t.Errorf("an event that was told of twice: %v", r.Events)
+		t.Errorf("an event that was written twice: %v", r.Events)
 	}
 	if c := r.Coverage[0]; len(r.Coverage) != 1 || c.Lost != 3 || c.Cost != 0.75 || c.Late != 0.3 || c.State != CoverageOK || c.Since != sec(0) {
 		t.Errorf("coverage %+v", r.Coverage)

@@ -7,10 +7,10 @@ import (
 	"io"
 	"math"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 	"unsafe"
+
+	"snag/internal/units"
 )
 
 // What is read of a recording for each gigabyte of SNAG_MAX_MEMORY: whoever sent it may
@@ -44,17 +44,8 @@ func MaxMemory() (int64, error) {
 	if text == "" {
 		return 1 << 30, nil
 	}
-	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(text), "b"), "i")
-	unit := 0.0
-	switch {
-	case strings.HasSuffix(number, "g"):
-		unit = 1 << 30
-	case strings.HasSuffix(number, "m"):
-		unit = 1 << 20
-	}
-	v, err := strconv.ParseFloat(strings.TrimRight(number, "gm"), 64)
-	if n := v * unit; err == nil && n >= 16<<20 && n <= 1<<46 {
-		return int64(n), nil
+	if n, err := units.ParseBytes(text); err == nil && n >= 16<<20 && n <= 1<<46 {
+		return n, nil
 	}
 	return 1 << 30, fmt.Errorf("%s=%s: give a number and MB or GB, from 16MB on", MemoryEnv, text)
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/shown"
+	"snag/internal/units"
 	"snag/probes/streams/watch"
 	"snag/recorder"
 )
@@ -66,14 +66,14 @@ full disk it pauses, reports it, and continues when there is space.`,
 }
 
 func record(ctx context.Context, f *recordFlags) error {
-	size, err := parseBytes(f.size)
+	size, err := units.ParseBytes(f.size)
 	switch {
 	case err != nil || size < 16<<20:
 		return cli.Usage("--size %s: a number and MB or GB, from 16MB on", f.size)
 	case f.keep < 10*time.Minute:
 		return cli.Usage("--keep %s: from 10m on", f.keep)
 	}
-	memory, err := parseBytes(f.memory)
+	memory, err := units.ParseBytes(f.memory)
 	if err != nil || memory < 32<<20 {
 		return cli.Usage("--memory %s: a number and MB or GB, from 32MB on", f.memory)
 	}
@@ -129,21 +129,4 @@ func (f *recordFlags) reporter() (*reporter, error) {
 	}
 	r.webhook = &hook
 	return r, nil
-}
-
-// parseBytes reads "2GB", "500MB", "64MiB".
-func parseBytes(text string) (int64, error) {
-	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(text), "b"), "i")
-	unit := 1.0
-	for suffix, n := range map[string]float64{"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40} {
-		if rest, ok := strings.CutSuffix(number, suffix); ok {
-			number, unit = rest, n
-			break
-		}
-	}
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || v < 0 || v*unit > 1<<60 {
-		return 0, fmt.Errorf("%s is no size", text)
-	}
-	return int64(v * unit), nil
 }
