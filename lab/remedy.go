@@ -247,7 +247,7 @@ func (t *treatment) accused(raw string) (string, error) {
 			return string(c.Subject), nil
 		}
 	}
-	return "", fmt.Errorf("snag find named other culprits: %v %s", a.Culprits(), a.Abstained)
+	return "", fmt.Errorf("snag find named other culprits: %v %s; symptoms: %v", a.Culprits(), a.Abstained, a.Symptoms)
 }
 
 // own leaves out what is not the stage's: on a machine with other incidents a verdict

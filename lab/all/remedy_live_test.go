@@ -66,7 +66,7 @@ func healed(t *testing.T, name string, wrong bool, suffix string) {
 	t.Logf("%+v", r)
 }
 
-// What comes for 5 s in every minute and a half, and was not there while apply --auto measured,
+// What comes for 7 s in every minute and a half, and was not there while apply --auto measured,
 // is neither gone nor confirmed. What TestRemedies makes, which runs before or after, would be other
 // culprits to it.
 func TestApplyAutoBetweenTwoEpisodes(t *testing.T) {

@@ -67,6 +67,11 @@ func (r *running) waitsRow() recording.Coverage {
 	if r.left.threshold > leastThreshold {
 		c.Why += fmt.Sprintf(": the threshold was raised from %v to keep within the budget", leastThreshold)
 	}
+	// The kernel of a sandbox may run no program when one of the sandbox's own threads leaves
+	// a CPU to another: too few to change a picture.
+	if n := r.lost[lostReturns]; n > 0 {
+		c.Why += fmt.Sprintf("; %d are left out, as the kernel did not announce their ends", n)
+	}
 	switch {
 	case c.Lost > 0:
 		c.State = recording.CoveragePartial

@@ -175,6 +175,7 @@ const (
 	taken // no loss: stacks that were taken
 	lostHands
 	lostTops
+	lostReturns
 	lostMax
 )
 

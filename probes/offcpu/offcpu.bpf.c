@@ -84,6 +84,8 @@ static __always_inline void leave(void *ctx, bool preempt, __u32 state, struct t
 		}
 		t->tokens = stack_rate;
 		t->kstack = t->ustack = NO_STACK;
+	} else if (t->start && t->how != HOW_READY) {
+		lose(LOST_RETURNS);
 	}
 	t->tgid = prev->tgid;
 	t->woken = 0;

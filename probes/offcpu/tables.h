@@ -182,11 +182,12 @@ enum lost {
 	LOST_WAITS,   /* waits over the threshold */
 	LOST_LOCKS,
 	LOST_LONG,
-	LOST_STACKS, /* stacks that fell into a slot taken by another */
-	NO_TOKEN,    /* counted waits whose stack was not taken */
-	TAKEN,	     /* no loss: stacks that were taken */
-	LOST_HANDS,  /* locks that were passed on */
-	LOST_TOPS,   /* tops of stacks that found no room */
+	LOST_STACKS,  /* stacks that fell into a slot taken by another */
+	NO_TOKEN,     /* counted waits whose stack was not taken */
+	TAKEN,	      /* no loss: stacks that were taken */
+	LOST_HANDS,   /* locks that were passed on */
+	LOST_TOPS,    /* tops of stacks that found no room */
+	LOST_RETURNS, /* switches to a thread that ended a wait, of which no program was called */
 	LOST_MAX,
 };
 
