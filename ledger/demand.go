@@ -122,7 +122,7 @@ func (l *Ledger) withinItself(p *Party) {
 
 func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing map[askedAt]since, left *room) demand {
 	role := Role(v.Rows[0].Role)
-	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), answers: map[int]uint64{}, open: map[int]float64{}}
+	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), answers: map[int]uint64{}, failures: map[int]uint64{}, open: map[int]float64{}}
 	if role == Calls {
 		p.Address, p.from = v.Rows[0].Remote, v.Rows[0].Netns
 	}
@@ -138,6 +138,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 		sum += row.Sum
 		at := number(s.Window, row.T)
 		p.answers[at] += row.N
+		p.failures[at] += row.Failed
 		d.spread(at, row.Sum, row.Max, row.N)
 		now := d.seconds[at]
 		now.unread += row.Wait

@@ -351,7 +351,7 @@ func (d Delay) felt() bool {
 		if u.Objective > 0 {
 			return u.Late >= lateMost
 		}
-		if p.Answered >= fewTail && p.P99 >= max(tailTimes*p.Usual.P99, p.Usual.P99+feltEach) {
+		if p.tailBeyond(u) {
 			return true
 		}
 		each = feltMore

@@ -133,13 +133,14 @@ type Party struct {
 	// Strangers have connections of it, and nobody looked at their threads.
 	Strangers Strangers
 
-	netns   string          // the name of its network namespace
-	from    uint64          // the network namespace of who calls
-	answers map[int]uint64  // by the second in which they ended
-	open    map[int]float64 // request-seconds of each second
-	hist    []uint64        // and by how long they took
-	at      int             // the second that is being booked
-	delayed map[int]float64 // by second; nil where time was booked for the whole window
+	netns    string          // the name of its network namespace
+	from     uint64          // the network namespace of who calls
+	answers  map[int]uint64  // by the second in which they ended
+	failures map[int]uint64  // of them
+	open     map[int]float64 // request-seconds of each second
+	hist     []uint64        // and by how long they took
+	at       int             // the second that is being booked
+	delayed  map[int]float64 // by second; nil where time was booked for the whole window
 }
 
 // Ledger is all parties of a recording, those with the most open requests first.

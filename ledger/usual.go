@@ -16,6 +16,10 @@ type Usual struct {
 	Objective, Late float64
 	Answered        uint64
 	Mean, P50, P99  float64 // s
+	// Times are how many earlier times of the host it was measured at, and Since the oldest of
+	// them; 0 where a recording of a better time was given.
+	Times int
+	Since recording.Time
 
 	each   map[Account]float64 // s of each answer
 	delays map[Account]float64 // the part of it that was delay
@@ -24,28 +28,68 @@ type Usual struct {
 // fewUsual answers in the better time tell nothing of what is usual.
 const fewUsual = 20
 
-// usual gives each party what it took in the recording of a better time, if it is there.
+// usual gives each party what it took in the recording of a better time, if it is there, or else
+// at earlier times of the host, if it takes far longer now. What took as long at those times may
+// have been bad then too: it is judged without them.
 func (l *Ledger) usual(r *recording.Recording) {
-	if r.Baseline == nil {
-		return
+	before := r.Earlier
+	if r.Baseline != nil {
+		before = []*recording.Recording{r.Baseline}
 	}
-	then := Build(scene.Build(r.Baseline), r.Baseline)
+	var then []*Ledger
+	for _, one := range before {
+		then = append(then, Build(scene.Build(one), one))
+	}
 	for _, p := range l.Parties {
-		q := then.same(p)
-		if q == nil || q.Answered < fewUsual || p.Answered == 0 {
+		u := p.usualOf(then)
+		if u == nil || r.Baseline == nil && !p.exceeds(u) {
 			continue
 		}
-		n := float64(q.Answered)
-		p.Usual = &Usual{Answered: q.Answered, Mean: q.Mean, P50: q.P50, P99: q.P99, each: map[Account]float64{}, delays: map[Account]float64{}}
-		for _, e := range q.Entries {
-			p.Usual.each[e.Account] += e.Seconds / n
-			p.Usual.delays[e.Account] += e.delay() / n
+		if r.Baseline != nil {
+			u.Times, u.Since = 0, 0
 		}
+		p.Usual = u
 		p.delayed = map[int]float64{}
 		for at, open := range p.open {
-			p.delayed[at] = max(0, open-float64(p.answers[at])*q.Mean)
+			p.delayed[at] = max(0, open-float64(p.answers[at])*u.Mean)
 		}
 	}
+}
+
+// usualOf is what a party took at other times; nil where too little is known of them. Of several
+// times the slowest counts: a service is slow every night while the backup runs.
+func (p *Party) usualOf(then []*Ledger) *Usual {
+	u := &Usual{each: map[Account]float64{}, delays: map[Account]float64{}}
+	looked := 0.0
+	for _, l := range then {
+		q := l.Same(p)
+		if q == nil || p.Answered == 0 || q.Answered == 0 {
+			continue
+		}
+		u.Times++
+		if u.Since == 0 || l.Window.Start < u.Since {
+			u.Since = l.Window.Start
+		}
+		u.Answered += q.Answered
+		u.Mean, u.P50, u.P99 = max(u.Mean, q.Mean), max(u.P50, q.P50), max(u.P99, q.P99)
+		if q.Share(Unseen) > 1-wellSeen && len(then) > 1 { // a ring keeps no states for long
+			continue
+		}
+		looked += float64(q.Answered)
+		for _, e := range q.Entries {
+			u.each[e.Account] += e.Seconds
+			u.delays[e.Account] += e.delay()
+		}
+	}
+	if u.Answered < fewUsual {
+		return nil
+	}
+	for _, by := range []map[Account]float64{u.each, u.delays} {
+		for a := range by {
+			by[a] /= looked
+		}
+	}
+	return u
 }
 
 // objective gives the parties that the user asked about what their answers may take.
@@ -91,9 +135,9 @@ func (p *Party) within(objective float64) *Usual {
 	return u
 }
 
-// same is the party of another recording in its ledger: the same program at the same address,
+// Same is the party of another recording in its ledger: the same program at the same address,
 // or else at the same port, if there is one such.
-func (l *Ledger) same(p *Party) *Party {
+func (l *Ledger) Same(p *Party) *Party {
 	like := func(at func(string) string) *Party {
 		var all []*Party
 		for _, q := range l.Parties {
@@ -150,7 +194,18 @@ func (u *Usual) more(p *Party, delays map[Account]float64) map[Account]float64 {
 
 // Slower tells whether a party's answers take twice as long as usual.
 func (p *Party) Slower() bool {
-	return p != nil && p.Usual != nil && p.Usual.Objective == 0 && p.Answered >= fewRequests && p.Mean >= max(2*p.Usual.Mean, p.Usual.Mean+feltMore)
+	return p != nil && p.Usual != nil && p.Usual.Objective == 0 && p.slowerThan(p.Usual)
+}
+
+func (p *Party) slowerThan(u *Usual) bool {
+	return p.Answered >= fewRequests && p.Mean >= max(2*u.Mean, u.Mean+feltMore)
+}
+
+// exceeds tells that a party's answers, or the longest of them, take far longer than usual.
+func (p *Party) exceeds(u *Usual) bool { return p.slowerThan(u) || p.tailBeyond(u) }
+
+func (p *Party) tailBeyond(u *Usual) bool {
+	return p.Answered >= fewTail && p.P99 >= max(tailTimes*u.P99, u.P99+feltEach)
 }
 
 // Beyond is the share of what the answers of a process take beyond their objective that accounts
@@ -178,4 +233,20 @@ func (l *Ledger) CallsTo(netns uint64, address string) *Party {
 		}
 	}
 	return nil
+}
+
+// Second is what a party had in one second: answers that ended, those of them that were errors, and
+// the request-seconds that were open.
+type Second struct{ Answers, Failed, Open float64 }
+
+// Seconds are those of a party in the window; nil where its time was booked for the whole of it.
+func (l *Ledger) Seconds(p *Party) []Second {
+	if len(p.open) == 0 {
+		return nil
+	}
+	out := make([]Second, max(0, int(l.Window.End.Sub(l.Window.Start).Seconds())))
+	for at := range out {
+		out[at] = Second{float64(p.answers[at]), float64(p.failures[at]), p.open[at]}
+	}
+	return out
 }

@@ -34,7 +34,7 @@ func guarded(t *testing.T, dir string, seconds, from, to int, fails error) (repo
 		if i >= from && i < to {
 			why = "it hurts"
 		}
-		g.second(t.Context(), second(i), why)
+		g.second(t.Context(), second(i), why, false)
 		g.judging.Wait()
 	}
 	return reports
@@ -122,5 +122,37 @@ func TestOldIncidentsGo(t *testing.T) {
 	}
 	if all, err := r.Incidents(); err != nil || len(all) != 1 {
 		t.Errorf("the last one goes too: %v, %v", all, err)
+	}
+}
+
+// What a rule is about is kept though nobody was hurt.
+func TestARuleMakesAnIncident(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var reports []string
+	g := newMonitor(Plan{
+		Dir: dir, Limits: Limits{Size: 1 << 30}, Note: func(text string) { t.Error(text) },
+		Report: func(i Incident, what string) { reports = append(reports, what+": "+i.Noticed) },
+		Judge: func(_ context.Context, _ string, _, _ recording.Time, out string) (Finding, error) {
+			return Finding{Standing: "nothing-wrong"}, os.WriteFile(out, []byte("recording"), 0o600)
+		},
+	})
+	for i := range 600 {
+		ruled, why := i >= 100 && i < 200, ""
+		if ruled {
+			why = "load > 1: 2"
+		}
+		g.second(t.Context(), second(i), why, ruled)
+		g.judging.Wait()
+	}
+	if got := strings.Join(reports, ", "); got != "begins: load > 1: 2, ends: load > 1: 2" {
+		t.Errorf("reports: %q", got)
+	}
+	all, err := Ring{dir}.Incidents()
+	if err != nil || len(all) != 1 || all[0].End.IsZero() {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if _, err := os.Stat(Ring{dir}.Recording(1)); err != nil {
+		t.Error(err)
 	}
 }

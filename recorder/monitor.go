@@ -27,6 +27,7 @@ type monitor struct {
 	schedule schedule
 	now      Incident // the current one; ID 0: none
 	told     string   // last error reported
+	ruled    bool     // a rule held since the last judgement
 
 	judging sync.WaitGroup
 	found   chan judged
@@ -43,8 +44,8 @@ func newMonitor(p Plan) *monitor {
 	return &monitor{plan: p, ring: Ring{p.Dir}, found: make(chan judged, 1)}
 }
 
-// second is called once a second with the trigger's reason, "" for none.
-func (g *monitor) second(ctx context.Context, now recording.Time, why string) {
+// second is called once a second with the trigger's reason, "" for none; ruled: a rule is the reason.
+func (g *monitor) second(ctx context.Context, now recording.Time, why string, ruled bool) {
 	if g.plan.Judge == nil {
 		return
 	}
@@ -56,10 +57,12 @@ func (g *monitor) second(ctx context.Context, now recording.Time, why string) {
 		}
 	default:
 	}
+	g.ruled = g.ruled || ruled
 	o, ask := g.schedule.second(now, why)
 	if !ask {
 		return
 	}
+	o.Ruled, g.ruled = g.ruled, false
 	id := g.now.ID
 	g.judging.Go(func() { g.found <- g.judge(ctx, o, id) })
 }
@@ -77,20 +80,20 @@ func (g *monitor) judge(ctx context.Context, o order, id int) judged {
 	next := g.ring.Recording(j.id) + ".new"
 	j.Finding, j.err = g.plan.Judge(ctx, g.plan.Dir, o.From, o.To, next)
 	switch {
-	case j.err != nil || !j.Hurt:
-		_ = os.Remove(next)
+	case j.err != nil || !j.Hurt && !o.Ruled:
+		_ = recording.Remove(next)
 		if id == 0 {
 			_ = os.RemoveAll(g.ring.folder(j.id))
 		}
 	default:
-		j.err = os.Rename(next, g.ring.Recording(j.id))
+		j.err = recording.Move(next, g.ring.Recording(j.id))
 	}
 	return j
 }
 
 // take processes the result of a judgement.
 func (g *monitor) take(j judged) error {
-	begins, ends := g.schedule.told(j.order, j.Hurt)
+	begins, ends := g.schedule.told(j.order, j.Hurt || j.order.Ruled)
 	defer func() {
 		g.plan.Health.set(func(f *Status) {
 			f.Judgements++
@@ -112,7 +115,7 @@ func (g *monitor) take(j judged) error {
 		return nil
 	default:
 		g.now.Judgements++
-		if j.Hurt {
+		if j.Hurt || !g.now.Hurt {
 			g.now.Finding = j.Finding
 		}
 	}

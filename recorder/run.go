@@ -13,6 +13,7 @@ import (
 	"snag/internal/private"
 	"snag/probes"
 	"snag/probes/probe"
+	"snag/recorder/rule"
 	"snag/recording"
 )
 
@@ -30,6 +31,8 @@ type Plan struct {
 	Judge  Judge
 	Report func(i Incident, what string)
 	Health *Health // nil: not published
+	// Rules start a judgement too, and what it says is kept whether or not clients are affected.
+	Rules []*rule.Rule
 	// Between is called when memory can be returned to the system.
 	Between func()
 
@@ -95,6 +98,10 @@ func (p Plan) session(ctx context.Context, k *keeper) error {
 			if t, err = newWriter(p.Dir, m, now, round, p.Note); err != nil {
 				return nil, err
 			}
+			for _, r := range p.Rules {
+				r.Reset() // the clock may have been set back
+			}
+			t.rules = p.Rules
 			go func() {
 				defer close(done)
 				p.tend(inner, cancel, t, k, m.Anchor)
@@ -130,7 +137,8 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *pieceWr
 		now := time.Now()
 		p.Health.set(func(f *Status) { f.Recording = paused.IsZero() })
 		if paused.IsZero() {
-			g.second(ctx, t.now(), t.noticed())
+			why, ruled := t.noticed()
+			g.second(ctx, t.now(), why, ruled)
 		}
 		switch {
 		case p.drift(a).Abs() >= stepped:

@@ -39,6 +39,7 @@ type order struct {
 	From, To recording.Time
 	Why      string // reason of the trigger; "" for a periodic judgement
 	Last     bool   // the incident seems over: this judges all of it
+	Ruled    bool   // a rule held: the result is kept in any case
 }
 
 // second is called once a second with the trigger's reason ("" for none). It returns the range to judge

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"snag/probes/probe"
+	"snag/recorder/rule"
 	"snag/recording"
 )
 
@@ -30,6 +31,7 @@ type pieceWriter struct {
 
 	mu     sync.Mutex
 	wire   *trigger
+	rules  []*rule.Rule
 	state  recording.State
 	known  map[int]recording.Stack
 	before map[string]recording.Coverage // coverage when the piece began
@@ -73,6 +75,13 @@ func (t *pieceWriter) Sample(at recording.Time, name string, l recording.Labels,
 	if name == "snag_probe_late_seconds" {
 		t.mu.Lock()
 		t.late[l["probe"]] = max(t.late[l["probe"]], v)
+		t.mu.Unlock()
+	}
+	if len(t.rules) > 0 {
+		t.mu.Lock()
+		for _, r := range t.rules {
+			r.Sample(at, name, l, v)
+		}
 		t.mu.Unlock()
 	}
 	t.turning.RLock()
@@ -220,11 +229,17 @@ func (t *pieceWriter) why() string {
 }
 
 // noticed returns the trigger's reason for the last second, "" for none.
-func (t *pieceWriter) noticed() string {
+func (t *pieceWriter) noticed() (why string, ruled bool) {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.wire.Tick(now)
+	why = t.wire.Tick(now)
+	for _, r := range t.rules {
+		if text, ok := r.Holds(now); ok {
+			return text, true
+		}
+	}
+	return why, false
 }
 
 // measures returns the coverage of each probe so far.

@@ -112,6 +112,9 @@ type Recording struct {
 	// Baseline is a recording of a good time or a good host that this one is to be
 	// compared with (--baseline); nil for none. It is not part of the recording.
 	Baseline *Recording
+	// Earlier are times of the same host before this one, as a recorder has them. Unlike those of
+	// Baseline nobody says that they were good. They are no part of the recording.
+	Earlier []*Recording
 	// Parts are the recording's parts where there are two or more
 	// (Manifest.Parts), each a recording of one host at one time, to be judged by
 	// itself. The tables and series above then show all parts together, series with

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"snag/recording"
 	"snag/recording/rectest"
 	"snag/suspects"
 )
@@ -63,6 +64,31 @@ func TestVerdictCases(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.txtar")
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) { judgeCase(t, file, "") })
+	}
+}
+
+// Trouble that was there at an earlier time of the host too is found all the same: nobody said that
+// the time was a good one.
+func TestTroubleThatIsThereAllTheTime(t *testing.T) {
+	files, _ := filepath.Glob("../suspects/testdata/*/guilty*.txtar")
+	n := 0
+	for _, file := range files {
+		c, err := rectest.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := c.Recording; r.Baseline == nil && r.Earlier == nil && len(r.Turns) > 0 {
+			n++
+			before := *r
+			r.Earlier = []*recording.Recording{&before}
+			name := filepath.Base(filepath.Dir(file))
+			if v := Judge(r); holds(v, "culprit "+name) != nil {
+				t.Errorf("%s: no culprit if it was so before\n%s", file, dump(v))
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d cases", n)
 	}
 }
 

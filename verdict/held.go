@@ -86,6 +86,9 @@ func delayed(d ledger.Delay) string {
 	switch u := d.Party.Usual; {
 	case u != nil && u.Objective > 0:
 		text = fmt.Sprintf("%.3g %% of the answers take longer than the %s that they may, %s on average (%s)", 100*u.Late, units.Short(u.Objective), units.Short(d.Party.Mean), text)
+	case u != nil && u.Times > 0:
+		text = fmt.Sprintf("answers take %s, and took %s before, since %s (%s answers; %s)",
+			units.Short(d.Party.Mean), units.Short(u.Mean), u.Since.Wall().Format("2006-01-02 15:04 UTC"), units.Count(float64(u.Answered)), text)
 	case u != nil:
 		text = fmt.Sprintf("answers take %s, %s in the better time (%s)", units.Short(d.Party.Mean), units.Short(u.Mean), text)
 	case d.Each > 0:

@@ -156,6 +156,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	ctx, over := untilAsked(cmd.Context(), keptIn(dir))
 	defer over()
 	stayLean(cmd.Context())
+	began := time.Now()
 	recorded, begun := f.record(ctx, dir, since, reading)
 	if !begun {
 		if f.out == "" {
@@ -165,6 +166,9 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	}
 	if recorded != nil {
 		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
+	}
+	if err := keepEarlier(f.past.ring, dir, recording.Time(began.UnixNano())); err != nil {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", err)
 	}
 	f.show.own = true
 	giveBack() // what the probes and the writer had

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -133,9 +135,26 @@ func findPast(cmd *cobra.Command, f *findFlags) error {
 	if err := r.PackTo(dir); err != nil {
 		return err
 	}
+	if err := keepEarlier(f.past.ring, dir, r.Manifest.Start); err != nil {
+		return err
+	}
 	for _, d := range r.Damage {
 		fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", d)
 	}
 	f.show.own = true
 	return judgeAndShow(cmd.Context(), dir, f.show)
+}
+
+// keepEarlier keeps what the ring has of earlier times beside a recording that begins at from: judge
+// and incidents show must give the same verdict when the ring has them no more.
+func keepEarlier(ring, dir string, from recording.Time) error {
+	all, err := recorder.Ring{Dir: ring}.Earlier(from)
+	var none *recorder.NoneError
+	if errors.As(err, &none) || errors.Is(err, fs.ErrPermission) {
+		return nil // no recorder ran here, or it is not this user's
+	}
+	if err != nil {
+		return err
+	}
+	return recording.KeepEarlier(dir, private.FolderMode(), all)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -97,7 +98,7 @@ func whatOf(i recorder.Incident) string {
 	case len(i.Symptoms) > 0:
 		return "no culprit proved; " + i.Symptoms[0].Name + ": " + i.Symptoms[0].Text
 	}
-	return i.Standing
+	return cmp.Or(i.Noticed, i.Standing)
 }
 
 // cutTo truncates a text.

@@ -10,6 +10,7 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/private"
+	"snag/recording"
 	"snag/report"
 	"snag/verdict"
 )
@@ -71,7 +72,11 @@ DIR is the folder that snag find kept, or a packed recording. Exit codes as of f
 			}
 			defer to.close()
 			bound(args[0])
-			s, err := ready(args[0], f.baseline)
+			earlier, err := recording.EarlierFiles(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := ready(append(earlier, args[0], f.baseline)...)
 			if err != nil {
 				return err
 			}
@@ -106,6 +111,9 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 		if r.Baseline, err = f.from.load(ctx, f.baseline, time.Local); err != nil {
 			return fmt.Errorf("--baseline: %w", err)
 		}
+	}
+	if err := f.openEarlier(r, dir); err != nil {
+		return err
 	}
 	if f.slo > 0 {
 		r.Manifest.Target.Objective = f.slo.Seconds()
@@ -146,4 +154,20 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	default:
 		return &cli.Exit{Code: cli.ExitCantTell}
 	}
+}
+
+// openEarlier opens the recordings of earlier times that were kept beside one.
+func (f *showFlags) openEarlier(r *recording.Recording, dir string) error {
+	files, err := recording.EarlierFiles(dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		one, err := f.from.openAs(f.own, file)
+		if err != nil {
+			return err
+		}
+		r.Earlier = append(r.Earlier, one)
+	}
+	return nil
 }

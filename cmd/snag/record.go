@@ -16,6 +16,7 @@ import (
 	"snag/internal/units"
 	"snag/probes/streams/watch"
 	"snag/recorder"
+	"snag/recorder/rule"
 )
 
 type recordFlags struct {
@@ -28,6 +29,7 @@ type recordFlags struct {
 	webhook string
 	secret  string
 	listen  string
+	when    []string
 }
 
 func recordCommand() *cobra.Command {
@@ -61,6 +63,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringVar(&f.webhook, "webhook", "", "POST the same JSON to this URL")
 	flags.StringVar(&f.secret, "webhook-secret", "", "sign webhook calls with the secret in this file (standardwebhooks.com)")
 	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics of the recorder at this address, as 127.0.0.1:9848")
+	flags.StringArrayVar(&f.when, "when", nil, "also judge, and keep as an incident, when this PromQL expression over the recorded series holds, as 'rate(node_netstat_TcpExt_ListenOverflows[10s]) > 1'; may be given more than once")
 	registerShared(cmd)
 	return cmd
 }
@@ -77,6 +80,17 @@ func record(ctx context.Context, f *recordFlags) error {
 	if err != nil || memory < 32<<20 {
 		return cli.Usage("--memory %s: a number and MB or GB, from 32MB on", f.memory)
 	}
+	var rules []*rule.Rule
+	for _, text := range f.when {
+		r, err := rule.Parse(text)
+		if err != nil {
+			return cli.Usage("--when %q: %v", text, err)
+		}
+		rules = append(rules, r)
+	}
+	if len(rules) > 0 && f.quiet {
+		return cli.Usage("--when: not with --no-incidents")
+	}
 	ctx, stop := signal.NotifyContext(ctx, enders()...)
 	defer stop()
 	yieldToOthers()
@@ -88,7 +102,7 @@ func record(ctx context.Context, f *recordFlags) error {
 	note := func(text string) { fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", text) }
 	note(fmt.Sprintf("recording to %s: %s are kept, up to %s", f.ring, f.keep, f.size))
 	plan := recorder.Plan{
-		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack,
+		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack, Rules: rules,
 	}
 	if f.listen != "" {
 		plan.Health = &recorder.Health{}

@@ -12,6 +12,7 @@
 //	{"t": 0, "netns": 1, "proto": "udp", "local": "10.0.0.1:5004", …}
 //	{"t": "0..30", "drops": "100+50x", …}     one row a second; "a+bx" grows by b a second
 //	-- baseline/sockets --   any section of the recording that it is compared with
+//	-- earlier/sockets --    any section of an earlier time of the host, as snag record has it
 //	-- want --               read by the caller
 //
 // Times in t, end, since, start and max_at that are under 1e9 are seconds from the start
@@ -64,25 +65,41 @@ func Parse(b []byte) (*Case, error) {
 	return parse(txtar.Parse(b))
 }
 
-// split parts the sections of the baseline from the rest; nil: there are none.
-func split(ar *txtar.Archive) (own, baseline *txtar.Archive) {
+// split takes the sections of another recording out of the rest; nil: there are none.
+func split(ar *txtar.Archive, prefix string) (own, other *txtar.Archive) {
 	own = &txtar.Archive{Comment: ar.Comment}
 	for _, f := range ar.Files {
-		name, ok := strings.CutPrefix(f.Name, "baseline/")
+		name, ok := strings.CutPrefix(f.Name, prefix)
 		if !ok {
 			own.Files = append(own.Files, f)
 			continue
 		}
-		if baseline == nil {
-			baseline = &txtar.Archive{}
+		if other == nil {
+			other = &txtar.Archive{}
 		}
-		baseline.Files = append(baseline.Files, txtar.File{Name: name, Data: f.Data})
+		other.Files = append(other.Files, txtar.File{Name: name, Data: f.Data})
 	}
-	return own, baseline
+	return own, other
+}
+
+// compared is the recording of the sections of one prefix; nil: there are none.
+func compared(ar *txtar.Archive, what string) (*recording.Recording, error) {
+	if ar == nil {
+		return nil, nil
+	}
+	c, err := parse(ar)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	for name := range c.Files {
+		return nil, fmt.Errorf("%s: no section %q in a recording", what, name)
+	}
+	return c.Recording, nil
 }
 
 func parse(whole *txtar.Archive) (*Case, error) {
-	ar, compared := split(whole)
+	ar, good := split(whole, "baseline/")
+	ar, before := split(ar, "earlier/")
 	r := &recording.Recording{Manifest: recording.Manifest{
 		Version: recording.Version, Snag: "test", Host: "lab", Kernel: "6.18.0", CPUs: 2, PageSize: 4096,
 		Start: Start, End: Start.Add(30e9), SelfPID: 999999, Netns: 1,
@@ -126,15 +143,16 @@ func parse(whole *txtar.Archive) (*Case, error) {
 		r.Coverage = append(r.Coverage, covered[m])
 	}
 	recording.SortSeries(r.Series)
-	if compared != nil {
-		good, err := parse(compared)
-		if err != nil {
-			return nil, fmt.Errorf("baseline: %w", err)
-		}
-		for name := range good.Files {
-			return nil, fmt.Errorf("baseline: no section %q in a recording", name)
-		}
-		r.Baseline = good.Recording
+	var err error
+	if r.Baseline, err = compared(good, "baseline"); err != nil {
+		return nil, err
+	}
+	one, err := compared(before, "earlier")
+	if err != nil {
+		return nil, err
+	}
+	if one != nil {
+		r.Earlier = append(r.Earlier, one)
 	}
 	return c, nil
 }

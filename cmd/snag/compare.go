@@ -1,0 +1,148 @@
+package main
+
+import (
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/compare"
+	"snag/internal/cli"
+	"snag/internal/shown"
+	"snag/recorder"
+	"snag/recording"
+	"snag/report/compared"
+	"snag/verdict"
+)
+
+type compareFlags struct {
+	at, with, ring string
+	window         time.Duration
+	html           string
+	json           bool
+}
+
+func compareCommand() *cobra.Command {
+	var f compareFlags
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Compare two recordings, two times, two hosts or two releases: what differs by more than chance",
+		Long: `Compare two recordings, A of the good time, host or release and B of the one in
+question: folders or files of snag find, or files that snag read takes. With --at
+and --with, two times of snag record's ring are compared.
+
+Compared are the time and the errors of each service's answers and where that time
+goes, dropped packets and other counts, settings, and builds of programs and
+libraries. What is listed as a change differs by more than chance does, over all
+figures together (docs/compare.md).
+
+Exit codes: 0 as good, 10 worse, 11 can't tell.`,
+		Example: `  snag compare before.snag after.snag
+  sudo snag compare --at 14:17:28 --with 13:17:28`,
+		Args: cli.UsageArgs(cobra.MaximumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(cmd, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.at, "at", "", "compare this time of snag record's ring (14:17:28, 2026-11-21T14:17:28Z)")
+	flags.StringVar(&f.with, "with", "", "with --at: with this earlier time of the ring")
+	flags.DurationVar(&f.window, "for", 30*time.Second, "with --at: how long each time is, from 2/3 before to 1/3 after")
+	flags.StringVar(&f.ring, "ring", recorder.Default, "the folder of snag record's ring")
+	flags.StringVar(&f.html, "html", "", "also write one HTML page with B's verdict and its flame graph beside A to this file")
+	flags.BoolVar(&f.json, "json", false, "as JSON (docs/compare.md)")
+	return cmd
+}
+
+func (f *compareFlags) check(args []string) error {
+	times := f.at != "" || f.with != ""
+	switch {
+	case times && (f.at == "" || f.with == ""):
+		return cli.Usage("--at and --with: two times of the ring are compared")
+	case times && len(args) > 0:
+		return cli.Usage("%s: either recordings or --at and --with", args[0])
+	case !times && len(args) != 2:
+		return cli.Usage("compare needs two recordings, or --at and --with")
+	case f.window <= 0 || f.window > mostPast:
+		return cli.Usage("--for %s: from 1s to %s", f.window, mostPast)
+	}
+	return folderOf("html", f.html)
+}
+
+func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	to, err := newPageWriter(f.html)
+	if err != nil {
+		return err
+	}
+	defer to.close()
+	if f.at != "" {
+		a, err := f.read(f.with, "with")
+		if err != nil {
+			return err
+		}
+		b, err := f.read(f.at, "at")
+		if err != nil {
+			return err
+		}
+		return f.show(a, b, f.with, f.at, to)
+	}
+	bound(args[0])
+	s, err := ready(args...)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	a, err := s.load(cmd.Context(), args[0], time.Local)
+	if err != nil {
+		return err
+	}
+	b, err := s.load(cmd.Context(), args[1], time.Local)
+	if err != nil {
+		return err
+	}
+	return f.show(a, b, args[0], args[1], to)
+}
+
+// read takes a time from the ring.
+func (f *compareFlags) read(at, flag string) (*recording.Recording, error) {
+	now := time.Now()
+	_, offset := now.Zone()
+	t, err := recording.ParseSince(at, recording.Time(now.UnixNano()), offset)
+	if err != nil {
+		return nil, cli.Usage("--%s: %v", flag, err)
+	}
+	from := t.Add(-f.window * 2 / 3)
+	return recorder.Ring{Dir: f.ring}.Read(from, from.Add(f.window))
+}
+
+func (f *compareFlags) show(a, b *recording.Recording, nameA, nameB string, to *pageWriter) error {
+	c := compared.New(compare.Of(a, b), nameA, nameB)
+	var err error
+	if f.json {
+		err = c.WriteJSON(os.Stdout)
+	} else {
+		err = c.WriteText(os.Stdout, columns())
+	}
+	if err != nil {
+		return err
+	}
+	if f.html != "" {
+		b.Baseline = a
+		if err := to.write(verdict.Judge(b)); err != nil {
+			return err
+		}
+		if !f.json {
+			if _, err := shown.To(os.Stdout).Write([]byte(f.html + "\n")); err != nil {
+				return err
+			}
+		}
+	}
+	switch c.Outcome() {
+	case compare.Worse:
+		return &cli.Exit{Code: cli.ExitCulprit}
+	case compare.CantTell:
+		return &cli.Exit{Code: cli.ExitCantTell}
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"snag/recording"
+)
+
+// Amount is a count, or a time, a second of the recording.
+type Amount struct {
+	// What it is in words, and in which unit a second it is: "segments sent again", "".
+	What, Unit string
+	Bad        bool // more of it is worse
+	Change     Change
+}
+
+// counter is a series that only grows. Its series of all labels are added up.
+type counter struct {
+	name, what, unit string
+	bad              bool
+	but              recording.Labels // series that have one of these are left out
+}
+
+var counters = []counter{
+	{name: "node_cpu_seconds_total", what: "CPU time used", unit: "s", but: recording.Labels{"mode": "idle"}},
+	{name: "node_pressure_io_waiting_seconds_total", what: "time in which a process waited for a disk", unit: "s", bad: true},
+	{name: "node_pressure_memory_waiting_seconds_total", what: "time in which a process waited for memory", unit: "s", bad: true},
+	{name: "snag_cgroup_cpu_throttled_seconds_total", what: "time for which control groups had used up their CPU quota", unit: "s", bad: true},
+	{name: "node_netstat_Tcp_RetransSegs", what: "TCP segments sent again", bad: true},
+	{name: "node_netstat_TcpExt_TCPTimeouts", what: "TCP retransmission timeouts", bad: true},
+	{name: "node_netstat_TcpExt_ListenOverflows", what: "connections that found an accept queue full", bad: true},
+	{name: "node_netstat_TcpExt_TCPToZeroWindowAdv", what: "receive windows that closed", bad: true},
+	{name: "node_netstat_Tcp_AttemptFails", what: "connects that failed", bad: true},
+	{name: "node_netstat_Tcp_EstabResets", what: "connections that were reset", bad: true},
+	{name: "node_netstat_TcpExt_IPReversePathFilter", what: "packets that the reverse-path filter dropped", bad: true},
+	{name: "node_netstat_Udp_RcvbufErrors", what: "datagrams that found a receive buffer full", bad: true},
+	{name: "node_netstat_Udp_SndbufErrors", what: "datagrams that found a send buffer full", bad: true},
+	{name: "node_netstat_Udp_NoPorts", what: "datagrams to a closed port", bad: true},
+	{name: "node_softnet_dropped_total", what: "packets that found a CPU's backlog full", bad: true},
+	{name: "node_qdisc_drops_total", what: "packets that queueing disciplines dropped", bad: true},
+	{name: "node_network_receive_drop_total", what: "packets that interfaces dropped on receipt", bad: true},
+	{name: "node_network_transmit_drop_total", what: "packets that interfaces dropped on sending", bad: true},
+	{name: "node_nf_conntrack_stat_drop", what: "connections that the tracking table had no room for", bad: true},
+	{name: "node_vmstat_pgmajfault", what: "page faults that read from a disk", bad: true},
+	{name: "node_vmstat_pgscan_direct", what: "pages that programs had to reclaim themselves", bad: true},
+}
+
+// amountsOf are the amounts of two recordings, as far as both measured them.
+func amountsOf(a, b *recording.Recording) (out []Amount) {
+	for _, c := range counters {
+		one := Amount{What: c.what, Unit: c.unit, Bad: c.bad}
+		out = append(out, one.of(growths(a, c), growths(b, c))...)
+	}
+	for _, e := range lasting {
+		one := Amount{What: e.what, Unit: "s", Bad: true}
+		out = append(out, one.of(e.seconds(a), e.seconds(b))...)
+	}
+	da, db := rowsOf(a), rowsOf(b)
+	keys := map[string]bool{}
+	for what := range da {
+		keys[what] = true
+	}
+	for what := range db {
+		keys[what] = true
+	}
+	var all []string
+	for what := range keys {
+		all = append(all, what)
+	}
+	slices.Sort(all)
+	for _, what := range all {
+		one := Amount{What: what, Bad: true}
+		out = append(out, one.of(orEmpty(da[what], a), orEmpty(db[what], b))...)
+	}
+	return out
+}
+
+// of compares what each second had; nothing where one of them did not measure it, or there is nothing.
+func (x Amount) of(a, b []float64) []Amount {
+	if a == nil || b == nil {
+		return nil
+	}
+	x.Change = newChange(perSecond(a), perSecond(b), leastRatio)
+	if !x.Change.enough() || x.Change.A == 0 && x.Change.B == 0 {
+		return nil
+	}
+	return []Amount{x}
+}
+
+func perSecond(all []float64) (out []block) {
+	length := max(blockLeast, (len(all)+mostBlocks-1)/mostBlocks)
+	for i := 0; i+length <= len(all); i += length {
+		one := block{of: float64(length)}
+		for _, v := range all[i : i+length] {
+			one.part += v
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func seconds(r *recording.Recording) int { return int(r.Length().Seconds()) }
+
+// growths is by how much a counter grew in each second; nil where no series has it.
+func growths(r *recording.Recording, c counter) []float64 {
+	var out []float64
+	for _, s := range r.Series {
+		if s.Name != c.name || slices.ContainsFunc(labelsOf(c.but), func(l [2]string) bool { return s.Labels[l[0]] == l[1] }) {
+			continue
+		}
+		if out == nil {
+			out = make([]float64, seconds(r))
+		}
+		for i := 1; i < len(s.Points); i++ {
+			from, to := s.Points[i-1], s.Points[i]
+			if more := to.V - from.V; more > 0 { // less: the counter began again
+				share(out, r, from.T, to.T, more)
+			}
+		}
+	}
+	return out
+}
+
+func labelsOf(l recording.Labels) (out [][2]string) {
+	for k, v := range l {
+		out = append(out, [2]string{k, v})
+	}
+	return out
+}
+
+// share adds what happened between two times to the seconds in between.
+func share(out []float64, r *recording.Recording, from, to recording.Time, v float64) {
+	length := to.Sub(from).Seconds()
+	begin := from.Sub(r.Manifest.Start).Seconds()
+	for at := max(0, int(begin)); at < len(out) && float64(at) < begin+length; at++ {
+		part := min(begin+length, float64(at+1)) - max(begin, float64(at))
+		out[at] += v * part / length
+	}
+}
+
+// lasts are events that last.
+type lasts struct{ kind, what string }
+
+var lasting = []lasts{
+	{recording.EventStreamFreeze, "time in which streams froze"},
+	{recording.EventStopped, "time in which processes were stopped"},
+	{recording.EventGCPause, "time in which a collector stopped a JVM"},
+	{recording.EventSafepoint, "time in which JVMs were at a safepoint"},
+}
+
+func (e lasts) seconds(r *recording.Recording) []float64 {
+	out := make([]float64, seconds(r))
+	for _, one := range r.Events {
+		if one.Kind != e.kind {
+			continue
+		}
+		end := one.End
+		if end == 0 {
+			end = r.Manifest.End
+		}
+		if end > one.T {
+			share(out, r, one.T, end, end.Sub(one.T).Seconds())
+		}
+	}
+	return out
+}
+
+// rowsOf are counts that rows have, by what they are, by second.
+func rowsOf(r *recording.Recording) map[string][]float64 {
+	out := map[string][]float64{}
+	add := func(what string, t recording.Time, n uint64) {
+		if n == 0 {
+			return
+		}
+		if out[what] == nil {
+			out[what] = make([]float64, seconds(r))
+		}
+		if at := int(t.Sub(r.Manifest.Start).Seconds()); at >= 0 && at < len(out[what]) {
+			out[what][at] += float64(n)
+		}
+	}
+	for _, d := range r.Drops {
+		if !d.Benign {
+			add("packets that the kernel dropped ("+d.Reason+")", d.T, d.N)
+		}
+	}
+	for _, e := range r.CallErrors {
+		if !ordinary(e.Errno) {
+			add(cmp.Or(e.Comm, "a program")+": "+e.Call+" failed with "+e.Errno, e.T, e.N)
+		}
+	}
+	return out
+}
+
+func ordinary(errno string) bool {
+	return slices.Contains([]string{"EAGAIN", "EINPROGRESS", "EINTR", "EALREADY", "EISCONN"}, errno)
+}
+
+// orEmpty is what a recording counted, or that it counted nothing.
+func orEmpty(all []float64, r *recording.Recording) []float64 {
+	if all == nil {
+		return make([]float64, seconds(r))
+	}
+	return all
+}

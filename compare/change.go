@@ -1,0 +1,147 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// block is a stretch of a recording: what was counted, and of how much (answers, or seconds). Figures
+// of neighbouring seconds are alike; those of blocks are nearly independent.
+type block struct{ part, of float64 }
+
+// Change is how a figure differs: a ratio of sums in A and in B.
+type Change struct {
+	A, B float64
+	// Low and High bound B/A; both 0: one of them is 0, and there is no ratio.
+	Low, High float64
+
+	a, b   []block
+	least  float64 // smaller ratios than this matter to nobody
+	sure   bool    // the interval leaves no change out
+	judged bool
+}
+
+// Worse tells that B is more than A: beyond chance, and by enough to matter.
+func (c Change) Worse() bool { return c.Differs() && c.B > c.A }
+
+// Differs tells that B is not A.
+func (c Change) Differs() bool {
+	return c.judged && c.sure && (c.A == 0 || c.B == 0 || c.ratio() >= c.least)
+}
+
+// ratio of the greater to the smaller.
+func (c Change) ratio() float64 { return max(c.B/c.A, c.A/c.B) }
+
+// More is by how much B is more than A, 0.41 for 41 %; +Inf where A is 0.
+func (c Change) More() float64 { return c.B/c.A - 1 }
+
+const (
+	resamples  = 400
+	fewBlocks  = 4
+	leastRatio = 1.1
+)
+
+func newChange(a, b []block, least float64) Change {
+	return Change{A: ratioOf(a), B: ratioOf(b), a: a, b: b, least: least}
+}
+
+func ratioOf(all []block) float64 {
+	part, of := 0.0, 0.0
+	for _, x := range all {
+		part += x.part
+		of += x.of
+	}
+	if of == 0 {
+		return 0
+	}
+	return part / of
+}
+
+// enough tells whether a change can be judged at all.
+func (c Change) enough() bool { return len(c.a) >= fewBlocks && len(c.b) >= fewBlocks }
+
+// judge finds the interval that holds at once with those of m comparisons in 95 % of all cases. The
+// spread is that of a block bootstrap (Künsch, Annals of Statistics 17, 1989); with few blocks it is
+// itself not known well, which Student's t allows for.
+func (c *Change) judge(m int) {
+	if !c.enough() {
+		return
+	}
+	c.judged = true
+	linear := c.A == 0 || c.B == 0
+	sa, sb := spread(c.a, linear), spread(c.b, linear)
+	se := math.Hypot(sa, sb)
+	wide := student(0.05/float64(max(m, 1)), freedom(sa, sb, len(c.a), len(c.b))) * se
+	if linear {
+		c.sure = math.Abs(c.B-c.A) > wide && c.A != c.B
+		return
+	}
+	d := math.Log(c.B / c.A)
+	c.Low, c.High = math.Exp(d-wide), math.Exp(d+wide)
+	c.sure = math.Abs(d) > wide
+}
+
+// spread is the standard error of the ratio of blocks, or of its logarithm.
+func spread(all []block, linear bool) float64 {
+	r := rand.New(rand.NewPCG(1, uint64(len(all)))) //nolint:gosec // the same answer each time
+	n, sum, squares := 0.0, 0.0, 0.0
+	one := make([]block, len(all))
+	for range resamples {
+		for i := range one {
+			one[i] = all[r.IntN(len(all))]
+		}
+		v := ratioOf(one)
+		if !linear {
+			if v <= 0 {
+				continue
+			}
+			v = math.Log(v)
+		}
+		n++
+		sum += v
+		squares += v * v
+	}
+	if n < resamples/2 {
+		return math.Inf(1) // most of it is in a few blocks
+	}
+	v := max(0, squares/n-sum*sum/n/n)
+	k := float64(len(all))
+	return math.Sqrt(v * k / (k - 1)) // resampling takes the blocks for all that there is
+}
+
+// freedom is Welch's (Biometrika 34, 1947).
+func freedom(sa, sb float64, na, nb int) float64 {
+	va, vb := sa*sa, sb*sb
+	if va+vb == 0 || math.IsInf(va+vb, 0) {
+		return float64(na + nb - 2)
+	}
+	return (va + vb) * (va + vb) / (va*va/float64(na-1) + vb*vb/float64(nb-1))
+}
+
+// student is the quantile of Student's t that leaves alpha outside, both sides together: Hill's
+// algorithm 396 (Communications of the ACM 13, 1970).
+func student(alpha, df float64) float64 {
+	df = max(df, 1)
+	if df < 1.5 {
+		return 1 / math.Tan(alpha*math.Pi/2)
+	}
+	a := 1 / (df - 0.5)
+	b := 48 / (a * a)
+	c := ((20700*a/b-98)*a-16)*a + 96.36
+	d := ((94.5/(b+c)-3)/b + 1) * math.Sqrt(a*math.Pi/2) * df
+	x := d * alpha
+	y := math.Pow(x, 2/df)
+	if y > 0.05+a {
+		x = -math.Sqrt2 * math.Erfinv(1-alpha)
+		y = x * x
+		if df < 5 {
+			c += 0.3 * (df - 4.5) * (x + 0.6)
+		}
+		c = (((0.05*d*x-5)*x-7)*x-2)*x + b + c
+		y = (((((0.4*y+6.3)*y+36)*y+94.5)/c-y-3)/b + 1) * x
+		y = math.Expm1(a * y * y)
+	} else {
+		y = ((1/(((df+6)/(df*y)-0.089*d-0.822)*(df+2)*3)+0.5/(df+4))*y-1)*(df+1)/(df+2) + 1/y
+	}
+	return math.Sqrt(df * y)
+}

@@ -1,0 +1,77 @@
+// Package compare says how two recordings differ by more than chance: two times, two hosts or two
+// releases. A is the better or older one, B is judged by it.
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+)
+
+// Comparison is how B differs from A.
+type Comparison struct {
+	A, B *recording.Recording
+	// Parties that both have and whose answers can be compared, the greatest change first.
+	Parties []Party
+	// Amounts are counts and times per second that changed by more than chance does.
+	Amounts []Amount
+	// Settings that differ, and programs and libraries that are other builds.
+	Settings, Builds []Setting
+	// OnlyA and OnlyB are parties with answers that the other recording does not have.
+	OnlyA, OnlyB []string
+	// TooFew parties were in both, with too few answers to compare them.
+	TooFew []string
+	// Compared is how many figures were compared: all intervals together hold in 95 % of all
+	// comparisons.
+	Compared int
+}
+
+// Outcome is what a comparison comes to.
+type Outcome string
+
+// Outcomes.
+const (
+	Worse    Outcome = "worse"      // B takes longer, fails or loses more
+	AsGood   Outcome = "as good"    // it was measured, and nothing got worse by more than chance
+	CantTell Outcome = "can't tell" // nothing that both have could be compared
+)
+
+// Outcome tells whether B is worse than A.
+func (c *Comparison) Outcome() Outcome {
+	for _, p := range c.Parties {
+		if p.Time.Worse() || p.Failed.Worse() {
+			return Worse
+		}
+	}
+	if slices.ContainsFunc(c.Amounts, func(a Amount) bool { return a.Bad && a.Change.Worse() }) {
+		return Worse
+	}
+	if len(c.Parties) == 0 {
+		return CantTell
+	}
+	return AsGood
+}
+
+// Of compares two recordings.
+func Of(a, b *recording.Recording) *Comparison {
+	sa, sb := scene.Build(a), scene.Build(b)
+	c := &Comparison{A: a, B: b}
+	tests := c.parties(ledger.Build(sa, a), ledger.Build(sb, b))
+	amounts := amountsOf(a, b)
+	c.Compared = tests + len(amounts)
+	for i := range c.Parties {
+		c.Parties[i].judge(c.Compared)
+	}
+	slices.SortStableFunc(c.Parties, func(x, y Party) int { return cmp.Compare(y.weight(), x.weight()) })
+	for _, one := range amounts {
+		one.Change.judge(c.Compared)
+		if one.Change.Differs() {
+			c.Amounts = append(c.Amounts, one)
+		}
+	}
+	c.Settings, c.Builds = settings(a, b), builds(a, b)
+	return c
+}

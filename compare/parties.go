@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"snag/ledger"
+)
+
+// Party is a service, or a program and whom it asks, in both recordings.
+type Party struct {
+	A, B *ledger.Party
+	// Time of an answer, s, and the share of failed ones.
+	Time, Failed Change
+	// Rate of answers, 1/s: a load that differs explains other times.
+	RateA, RateB float64
+	// Points are by how much each account of an answer grew, in parts of A's whole time of an
+	// answer, the greatest first: 0.38 is 38 points.
+	Points []Point
+}
+
+// Point is an account's part of a change.
+type Point struct {
+	Account ledger.Account
+	Points  float64
+}
+
+// Parties need so many answers in each recording.
+const fewAnswers = 30
+
+func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
+	for _, p := range a.Parties {
+		if p.Answered >= fewAnswers && b.Same(p) == nil {
+			c.OnlyA = append(c.OnlyA, p.Subject.Name)
+		}
+	}
+	for _, q := range b.Parties {
+		p := a.Same(q)
+		switch {
+		case q.Answered < fewAnswers && (p == nil || p.Answered < fewAnswers):
+			continue
+		case p == nil:
+			c.OnlyB = append(c.OnlyB, q.Subject.Name)
+			continue
+		}
+		one := Party{A: p, B: q, RateA: p.Rate, RateB: q.Rate}
+		fa, ta := blocksOf(a, p)
+		fb, tb := blocksOf(b, q)
+		one.Time, one.Failed = newChange(ta, tb, leastRatio), newChange(fa, fb, leastRatio)
+		if min(p.Answered, q.Answered) < fewAnswers || !one.Time.enough() || mostlyParked(p) || mostlyParked(q) {
+			c.TooFew = append(c.TooFew, q.Subject.Name)
+			continue
+		}
+		one.Points = pointsOf(p, q)
+		c.Parties = append(c.Parties, one)
+		tests += 2
+	}
+	return tests
+}
+
+// mostlyParked is a party of long polls: its answers come when something happens.
+func mostlyParked(p *ledger.Party) bool { return p.Share(ledger.Parked) > 0.5 }
+
+// Blocks are so long at least, and there are no more than so many: requests that hang over several
+// seconds must fit into one.
+const (
+	blockLeast = 2 // s
+	mostBlocks = 30
+)
+
+// blocksOf are the failed answers and the time of answers of a party, by blocks.
+func blocksOf(l *ledger.Ledger, p *ledger.Party) (failed, time []block) {
+	seconds := l.Seconds(p)
+	length := max(blockLeast, (len(seconds)+mostBlocks-1)/mostBlocks)
+	for i := 0; i+length <= len(seconds); i += length {
+		var f, t block
+		for _, s := range seconds[i : i+length] {
+			f.part += s.Failed
+			f.of += s.Answers
+			t.part += s.Open
+			t.of += s.Answers
+		}
+		if t.of > 0 || t.part > 0 {
+			failed, time = append(failed, f), append(time, t)
+		}
+	}
+	return failed, time
+}
+
+func pointsOf(a, b *ledger.Party) (out []Point) {
+	each := func(p *ledger.Party) map[ledger.Account]float64 {
+		by := map[ledger.Account]float64{}
+		for _, e := range p.Entries {
+			by[e.Account] += e.Seconds / float64(p.Answered)
+		}
+		return by
+	}
+	ea, eb := each(a), each(b)
+	for account, now := range eb {
+		ea[account] -= now
+	}
+	for account, less := range ea {
+		if points := -less / a.Mean; math.Abs(points) >= 0.005 {
+			out = append(out, Point{account, points})
+		}
+	}
+	slices.SortFunc(out, func(x, y Point) int {
+		if d := cmp.Compare(y.Points, x.Points); d != 0 {
+			return d
+		}
+		return cmp.Compare(x.Account, y.Account)
+	})
+	return out
+}
+
+func (p *Party) judge(m int) {
+	p.Time.judge(m)
+	p.Failed.judge(m)
+}
+
+// weight orders parties: by the request-seconds a second that they take more now.
+func (p *Party) weight() float64 {
+	w := 0.0
+	if p.Failed.Worse() {
+		w += 1e6 * (p.Failed.B - p.Failed.A) * p.RateB
+	}
+	if p.Time.Differs() {
+		w += math.Abs(p.Time.B-p.Time.A) * p.RateB
+	}
+	return w
+}
+
+// Root follows a party whose answers wait longer for others to those others, as far as they were
+// compared and take longer too.
+func (c *Comparison) Root(p Party) Party {
+	for range c.Parties { // a circle ends too
+		next := c.waitsFor(p)
+		if next == nil {
+			break
+		}
+		p = *next
+	}
+	return p
+}
+
+// waitsFor is the party that another waits for most of what its answers take longer; nil: none.
+func (c *Comparison) waitsFor(p Party) *Party {
+	if len(p.Points) == 0 || p.Points[0].Account != ledger.Call || !p.Time.Worse() {
+		return nil
+	}
+	for i, q := range c.Parties {
+		switch {
+		case !q.Time.Worse():
+		case p.B.Role == ledger.Calls && q.B.Role == ledger.Serves && q.B.Subject.Local == p.B.Address:
+			return &c.Parties[i]
+		case p.B.Role == ledger.Serves && q.B.Role == ledger.Calls && slices.ContainsFunc(q.B.PIDs, func(pid int) bool { return slices.Contains(p.B.PIDs, pid) }):
+			return &c.Parties[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package compared
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"snag/compare"
+	"snag/recording"
+)
+
+// Document is a comparison as JSON (docs/compare.md).
+type Document struct {
+	Version  int             `json:"version"`
+	Outcome  compare.Outcome `json:"outcome"`
+	Sentence string          `json:"sentence"`
+	A        Side            `json:"a"`
+	B        Side            `json:"b"`
+	Compared int             `json:"compared"`
+	Parties  []PartyRow      `json:"parties"`
+	Amounts  []AmountRow     `json:"amounts"`
+	// Functions of the program whose answers changed most, those that changed by more than chance.
+	Functions []FunctionRow `json:"functions"`
+	Builds    []SettingRow  `json:"builds"`
+	Settings  []SettingRow  `json:"settings"`
+	OnlyA     []string      `json:"only_a"`
+	OnlyB     []string      `json:"only_b"`
+	TooFew    []string      `json:"too_few"`
+}
+
+// Side is one recording.
+type Side struct {
+	Name    string  `json:"name"`
+	Host    string  `json:"host"`
+	Start   string  `json:"start"`
+	Seconds float64 `json:"seconds"`
+}
+
+// PartyRow is a service, or calls to one. Times are seconds, rates answers a second.
+type PartyRow struct {
+	Role    string      `json:"role"`
+	Subject string      `json:"subject"`
+	Time    ChangeRow   `json:"time"`
+	Failed  ChangeRow   `json:"failed"`
+	RateA   float64     `json:"rate_a"`
+	RateB   float64     `json:"rate_b"`
+	Points  []PointsRow `json:"points"`
+}
+
+// PointsRow is by how much an account of an answer grew, in parts of A's whole time.
+type PointsRow struct {
+	Account string  `json:"account"`
+	Points  float64 `json:"points"`
+}
+
+// ChangeRow is a figure in A and B. Low and High bound B/A, null where one of them is 0 or it was not
+// judged.
+type ChangeRow struct {
+	A       float64  `json:"a"`
+	B       float64  `json:"b"`
+	Low     *float64 `json:"low"`
+	High    *float64 `json:"high"`
+	Changed bool     `json:"changed"`
+}
+
+// AmountRow is a count or a time a second.
+type AmountRow struct {
+	What string `json:"what"`
+	Unit string `json:"unit"`
+	Bad  bool   `json:"bad"`
+	ChangeRow
+}
+
+// FunctionRow is a function's share of the CPU samples.
+type FunctionRow struct {
+	Program  string  `json:"program"`
+	Function string  `json:"function"`
+	Object   string  `json:"object"`
+	A        float64 `json:"a"`
+	B        float64 `json:"b"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+}
+
+// SettingRow is a setting or a build.
+type SettingRow struct {
+	Name string `json:"name"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+}
+
+// WriteJSON writes a comparison as JSON.
+func (s *Shown) WriteJSON(w io.Writer) error {
+	d := Document{
+		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared,
+		Parties: []PartyRow{}, Amounts: []AmountRow{}, Functions: []FunctionRow{},
+		Builds: settingRows(s.Builds), Settings: settingRows(s.Settings), OnlyA: orNo(s.OnlyA), OnlyB: orNo(s.OnlyB), TooFew: orNo(s.TooFew),
+	}
+	for _, p := range s.Parties {
+		row := PartyRow{Role: string(p.B.Role), Subject: p.B.Subject.Name, Time: changeRow(p.Time), Failed: changeRow(p.Failed), RateA: p.RateA, RateB: p.RateB, Points: []PointsRow{}}
+		for _, q := range p.Points {
+			row.Points = append(row.Points, PointsRow{string(q.Account), q.Points})
+		}
+		d.Parties = append(d.Parties, row)
+	}
+	for _, a := range s.Amounts {
+		d.Amounts = append(d.Amounts, AmountRow{a.What, a.Unit, a.Bad, changeRow(a.Change)})
+	}
+	if s.Functions != nil {
+		for _, f := range s.Functions.Self {
+			if !f.Noise() {
+				d.Functions = append(d.Functions, FunctionRow{s.Program, f.Function, f.Object, f.A, f.B, f.Low, f.High})
+			}
+		}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
+}
+
+func side(name string, r *recording.Recording) Side {
+	return Side{name, r.Manifest.Host, r.Manifest.Start.Wall().UTC().Format("2006-01-02T15:04:05.000Z"), r.Length().Seconds()}
+}
+
+func span(r *recording.Recording) string {
+	return fmt.Sprintf("%s of %s, kernel %s, %.0f s", r.Manifest.Start.Wall().UTC().Format("2006-01-02 15:04:05 UTC"), r.Manifest.Host, r.Manifest.Kernel, r.Length().Seconds())
+}
+
+func changeRow(c compare.Change) ChangeRow {
+	row := ChangeRow{A: c.A, B: c.B, Changed: c.Differs()}
+	if c.Low > 0 {
+		row.Low, row.High = &c.Low, &c.High
+	}
+	return row
+}
+
+func settingRows(all []compare.Setting) []SettingRow {
+	out := []SettingRow{}
+	for _, s := range all {
+		out = append(out, SettingRow(s))
+	}
+	return out
+}
+
+func orNo(all []string) []string {
+	if all == nil {
+		return []string{}
+	}
+	return all
+}

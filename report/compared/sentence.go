@@ -1,0 +1,141 @@
+// Package compared shows how two recordings differ: a sentence first, then tables, or JSON.
+package compared
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"snag/compare"
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/report/profile"
+)
+
+// Shown is a comparison with what its tables need besides.
+type Shown struct {
+	*compare.Comparison
+	NameA, NameB string
+	// Functions of the program that changed most, by their share of its CPU samples; nil where one
+	// of the recordings has no profile of it.
+	Functions *profile.Diff
+	Program   string
+}
+
+// New adds the functions of the program that changed most.
+func New(c *compare.Comparison, nameA, nameB string) *Shown {
+	s := &Shown{Comparison: c, NameA: nameA, NameB: nameB}
+	if len(c.Parties) == 0 {
+		return s
+	}
+	p := c.Root(c.Parties[0])
+	if comm := p.B.Subject.Comm; comm != "" && (p.Time.Differs() || p.Failed.Differs()) {
+		if d, err := profile.Compare(c.A, c.B, "", comm); err == nil { // an error: one of them has no samples of it
+			s.Functions, s.Program = d, comm
+		}
+	}
+	return s
+}
+
+// Sentence says first what matters most.
+func (s *Shown) Sentence() string {
+	if len(s.Parties) > 0 {
+		p := s.Root(s.Parties[0])
+		switch {
+		case p.Failed.Worse():
+			return fmt.Sprintf("%s: %s of the answers are errors, %s before", nameOf(p), units.Percent(p.Failed.B), units.Percent(p.Failed.A))
+		case p.Time.Differs():
+			return fmt.Sprintf("%s: the same requests take %s%s", nameOf(p), longer(p.Time), s.because(p))
+		}
+	}
+	for _, a := range s.Amounts {
+		if a.Bad && a.Change.Worse() {
+			return fmt.Sprintf("more %s: %s a second, %s before", a.What, number(a.Change.B, a.Unit), number(a.Change.A, a.Unit))
+		}
+	}
+	if s.Outcome() == compare.CantTell {
+		return "can't tell: " + s.tooLittle()
+	}
+	return fmt.Sprintf("no worse: of %s compared, none got worse by more than chance does", units.Plural(s.Compared, "figure"))
+}
+
+// tooLittle says what was missing.
+func (s *Shown) tooLittle() string {
+	switch {
+	case len(s.TooFew) > 0:
+		return fmt.Sprintf("too few answers of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
+	case len(s.OnlyA)+len(s.OnlyB) > 0:
+		return "no service or call is in both recordings"
+	}
+	return "neither recording has requests and answers of a service; record under load"
+}
+
+// nameOf is a party without what differs from run to run: the process id.
+func nameOf(p compare.Party) string {
+	sub := p.B.Subject
+	if p.B.Role == ledger.Calls {
+		return fmt.Sprintf("calls of %s to %s", cmp.Or(sub.Comm, "a program"), p.B.Address)
+	}
+	return strings.TrimSpace(cmp.Or(sub.Comm, "a service") + " " + sub.Local)
+}
+
+func longer(c compare.Change) string {
+	more, low, high := c.More(), c.Low-1, c.High-1
+	word := "longer"
+	if more < 0 {
+		more, low, high, word = -more, -high, -low, "less time"
+	}
+	between := ""
+	if c.Low > 0 {
+		between = fmt.Sprintf("; %s to %s", percent(low), percent(high))
+	}
+	return fmt.Sprintf("%s %s (%s, %s before%s)", percent(more), word, units.Short(c.B), units.Short(c.A), between)
+}
+
+// percent of a change: above 1,000 % as a multiple.
+func percent(more float64) string {
+	if more >= 10 {
+		return fmt.Sprintf("%.0f times", more+1)
+	}
+	return fmt.Sprintf("%.0f %%", 100*more)
+}
+
+// because names the account that grew most, and the function, where it is computing.
+func (s *Shown) because(p compare.Party) string {
+	if len(p.Points) == 0 || !p.Time.Worse() || p.Points[0].Points <= 0 {
+		return ""
+	}
+	top := p.Points[0]
+	text := fmt.Sprintf("; %.0f points of it: %s", 100*top.Points, top.Account.Words())
+	if more := p.Time.More(); more >= 2 {
+		text = fmt.Sprintf("; %.0f %% of that: %s", min(100, 100*top.Points/more), top.Account.Words())
+	}
+	if f := s.grown(); f != nil && s.Program == p.B.Subject.Comm {
+		text += fmt.Sprintf(" (%s takes %+.0f points of its CPU samples)", f.Function, 100*(f.B-f.A))
+	}
+	return text
+}
+
+// grown is the function whose share grew most beyond chance; nil: none.
+func (s *Shown) grown() (most *profile.Change) {
+	if s.Functions == nil {
+		return nil
+	}
+	for i, c := range s.Functions.Self {
+		if !c.Noise() && c.B > c.A && (most == nil || c.B-c.A > most.B-most.A) {
+			most = &s.Functions.Self[i]
+		}
+	}
+	return most
+}
+
+func number(v float64, unit string) string {
+	if unit == "s" {
+		return units.Lasting(v)
+	}
+	if v != 0 && math.Abs(v) < 10 {
+		return fmt.Sprintf("%.2g", v)
+	}
+	return units.Count(v)
+}

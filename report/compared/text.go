@@ -1,0 +1,157 @@
+package compared
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"snag/compare"
+	"snag/internal/shown"
+	"snag/internal/units"
+)
+
+// Rows of each table that are printed.
+const most = 12
+
+// WriteText prints a comparison.
+func (s *Shown) WriteText(w io.Writer, width int) error {
+	if width <= 0 {
+		width = 80
+	}
+	var b strings.Builder
+	head := map[compare.Outcome]string{compare.Worse: "WORSE", compare.AsGood: "AS GOOD", compare.CantTell: "CAN'T TELL"}[s.Outcome()]
+	b.WriteString(wrapped(head+"  "+s.Sentence(), width))
+	fmt.Fprintf(&b, "\nA  %s  %s\nB  %s  %s\n", s.NameA, span(s.A), s.NameB, span(s.B))
+	s.parties(&b, width)
+	s.amounts(&b)
+	table(&b, "Programs and libraries that are other builds", s.Builds, width)
+	table(&b, "Settings that differ", s.Settings, width)
+	if s.Functions != nil {
+		fmt.Fprintf(&b, "\nfunctions of %s: snag profile diff --process %s A B\n", s.Program, s.Program)
+	}
+	list(&b, "only in A", s.OnlyA)
+	list(&b, "only in B", s.OnlyB)
+	list(&b, "too few answers to compare", s.TooFew)
+	fmt.Fprintf(&b, "\n%s compared: what is called a change here is one in 95 of 100 comparisons that find any\n", units.Plural(s.Compared, "figure"))
+	_, err := io.WriteString(shown.To(w), b.String())
+	return err
+}
+
+func (s *Shown) parties(b *strings.Builder, width int) {
+	if len(s.Parties) == 0 {
+		return
+	}
+	name := min(34, max(12, width-52))
+	fmt.Fprintf(b, "\n%-*s %9s %9s  %-22s %s\n", name, "Answers of", "A", "B", "change", "a second")
+	for i, p := range s.Parties {
+		if i == most {
+			fmt.Fprintf(b, "and %d more (--json)\n", len(s.Parties)-most)
+			break
+		}
+		change := "none beyond chance"
+		if p.Time.Differs() {
+			change = changeOf(p.Time)
+		}
+		fmt.Fprintf(b, "%-*s %9s %9s  %-22s %s → %s\n", name, cut(nameOf(p), name), units.Short(p.Time.A), units.Short(p.Time.B), change, number(p.RateA, ""), number(p.RateB, ""))
+		if p.Failed.Differs() {
+			fmt.Fprintf(b, "%-*s %9s %9s  errors among the answers\n", name, "", units.Percent(p.Failed.A), units.Percent(p.Failed.B))
+		}
+		if !p.Time.Differs() {
+			continue
+		}
+		for n, q := range p.Points {
+			if n == 3 || q.Points < 0.02 {
+				break
+			}
+			fmt.Fprintf(b, "  %s  %s\n", pointsOf(q, p.Time), q.Account.Words())
+		}
+	}
+}
+
+func changeOf(c compare.Change) string {
+	if c.More() >= 2 {
+		return fmt.Sprintf("× %.3g (%.3g to %.3g)", c.B/c.A, c.Low, c.High)
+	}
+	return fmt.Sprintf("%+.0f %% (%+.0f to %+.0f)", 100*c.More(), 100*(c.Low-1), 100*(c.High-1))
+}
+
+// pointsOf is an account's part of a change: in points of A's time, or of the growth where that is
+// more than A's time twice.
+func pointsOf(q compare.Point, c compare.Change) string {
+	if more := c.More(); more >= 2 {
+		return fmt.Sprintf("%4.0f %% of the growth", 100*q.Points/more)
+	}
+	return fmt.Sprintf("%+5.0f points", 100*q.Points)
+}
+
+func (s *Shown) amounts(b *strings.Builder) {
+	if len(s.Amounts) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%11s %9s  %s\n", "A, a second", "B", "What else changed")
+	for i, a := range s.Amounts {
+		if i == most {
+			fmt.Fprintf(b, "and %d more (--json)\n", len(s.Amounts)-most)
+			break
+		}
+		fmt.Fprintf(b, "%11s %9s  %s\n", number(a.Change.A, a.Unit), number(a.Change.B, a.Unit), a.What)
+	}
+}
+
+func table(b *strings.Builder, title string, all []compare.Setting, width int) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for i, s := range all {
+		if i == most {
+			fmt.Fprintf(b, "and %d more (--json)\n", len(all)-most)
+			return
+		}
+		fmt.Fprintln(b, cut(fmt.Sprintf("  %s: %s → %s", s.Name, orNone(s.A), orNone(s.B)), width))
+	}
+}
+
+func orNone(v string) string {
+	if v == "" {
+		return "none"
+	}
+	return v
+}
+
+func list(b *strings.Builder, title string, names []string) {
+	if len(names) > most {
+		names = append(names[:most:most], fmt.Sprintf("and %d more", len(names)-most))
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(b, "\n%s: %s\n", title, strings.Join(names, ", "))
+	}
+}
+
+func cut(s string, width int) string {
+	r := []rune(s)
+	if len(r) <= width {
+		return s
+	}
+	return string(r[:width-1]) + "…"
+}
+
+func wrapped(text string, width int) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case i > 0 && at+1+n > width:
+			b.WriteString("\n    ")
+			at = 4
+		case i > 0:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
