@@ -76,12 +76,22 @@ func amountsOf(a, b *recording.Recording) (out []Amount) {
 	return out
 }
 
+// Smaller differences matter to nobody.
+const (
+	leastCount = 0.1  // a second
+	leastPart  = 0.01 // s a second
+)
+
 // of compares what each second had; nothing where one of them did not measure it, or there is nothing.
 func (x Amount) of(a, b []float64) []Amount {
 	if a == nil || b == nil {
 		return nil
 	}
-	x.Change = newChange(perSecond(a), perSecond(b), leastRatio)
+	least := leastCount
+	if x.Unit == "s" {
+		least = leastPart
+	}
+	x.Change = newChange(perSecond(a), perSecond(b), least)
 	if !x.Change.enough() || x.Change.A == 0 && x.Change.B == 0 {
 		return nil
 	}

@@ -16,7 +16,7 @@ type Change struct {
 	Low, High float64
 
 	a, b   []block
-	least  float64 // smaller ratios than this matter to nobody
+	least  float64 // a smaller difference than this matters to nobody, and a smaller ratio than leastRatio
 	sure   bool    // the interval leaves no change out
 	judged bool
 }
@@ -26,7 +26,7 @@ func (c Change) Worse() bool { return c.Differs() && c.B > c.A }
 
 // Differs tells that B is not A.
 func (c Change) Differs() bool {
-	return c.judged && c.sure && (c.A == 0 || c.B == 0 || c.ratio() >= c.least)
+	return c.judged && c.sure && math.Abs(c.B-c.A) >= c.least && (c.A == 0 || c.B == 0 || c.ratio() >= leastRatio)
 }
 
 // ratio of the greater to the smaller.

@@ -26,8 +26,11 @@ type Point struct {
 	Points  float64
 }
 
-// Parties need so many answers in each recording.
-const fewAnswers = 30
+const (
+	fewAnswers = 30     // that a party needs in each recording
+	leastTime  = 0.0001 // s of an answer that matter
+	leastShare = 0.005  // of the answers
+)
 
 func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 	for _, p := range a.Parties {
@@ -47,7 +50,7 @@ func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 		one := Party{A: p, B: q, RateA: p.Rate, RateB: q.Rate}
 		fa, ta := blocksOf(a, p)
 		fb, tb := blocksOf(b, q)
-		one.Time, one.Failed = newChange(ta, tb, leastRatio), newChange(fa, fb, leastRatio)
+		one.Time, one.Failed = newChange(ta, tb, leastTime), newChange(fa, fb, leastShare)
 		if min(p.Answered, q.Answered) < fewAnswers || !one.Time.enough() || mostlyParked(p) || mostlyParked(q) {
 			c.TooFew = append(c.TooFew, q.Subject.Name)
 			continue

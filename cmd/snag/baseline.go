@@ -181,10 +181,10 @@ func (b *baselines) checkCommand() *cobra.Command {
 			if err := folderOf("html", f.html); err != nil {
 				return err
 			}
-			was, err := recording.Open(file)
-			if errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("check against baseline %s: there is none; there are: %s", args[0], strings.Join(b.names(), ", "))
 			}
+			was, err := recording.Open(file)
 			if err != nil {
 				return err
 			}

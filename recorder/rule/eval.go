@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -56,7 +57,7 @@ func (r *Rule) eval(e parser.Expr, now recording.Time) value {
 func (r *Rule) chosen(e *parser.VectorSelector) (out []*kept) {
 	for _, s := range r.series[e.Name] {
 		if !slices.ContainsFunc(e.LabelMatchers, func(m *labels.Matcher) bool {
-			return m.Name != labels.MetricName && !m.Matches(s.labels.Get(m.Name))
+			return m.Name != model.MetricNameLabel && !m.Matches(s.labels.Get(m.Name))
 		}) {
 			out = append(out, s)
 		}

@@ -1,0 +1,76 @@
+package compared
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"snag/compare"
+	"snag/recording"
+)
+
+func shownPair(t *testing.T, good, bad string) *Shown {
+	t.Helper()
+	var both []*recording.Recording
+	for _, name := range []string{good, bad} {
+		r, err := recording.Open("../../lab/recordings/" + name + ".snag")
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, r)
+	}
+	return New(compare.Of(both[0], both[1]), "A.snag", "B.snag")
+}
+
+// The first line names who became slow, not who waits for him, and what takes the time.
+func TestSentences(t *testing.T) {
+	for pair, want := range map[[2]string]string{
+		{"busy-thread-healthy", "busy-thread-sick"}:                 "stock-server 10.77.31.2:8081: the same requests take 24 times longer (26.9 ms, 1.12 ms before",
+		{"cpu-throttled-healthy", "cpu-throttled-sick"}:             "89 % of that: held back by its quota",
+		{"cpu-throttled-sick", "cpu-throttled-healthy"}:             "the same requests take 98 % less time (4.13 ms, 171 ms before",
+		{"cpu-throttled-healthy", "cpu-throttled-healthy"}:          "no worse: of 6 figures compared, none got worse by more than chance does",
+		{"udp-receive-buffer-full-healthy", "reader-stall-healthy"}: "can't tell: neither recording has requests and answers of a service",
+		{"slow-dependency-dns-healthy", "slow-dependency-dns-sick"}: "can't tell: too few answers of ",
+		{"cpu-throttled-healthy", "busy-thread-healthy"}:            "can't tell: no service or call is in both recordings",
+	} {
+		if got := shownPair(t, pair[0], pair[1]).Sentence(); !strings.Contains(got, want) {
+			t.Errorf("%v: %q, want %q", pair, got, want)
+		}
+	}
+}
+
+func TestTextFits80Columns(t *testing.T) {
+	var b bytes.Buffer
+	if err := shownPair(t, "busy-thread-healthy", "busy-thread-sick").WriteText(&b, 80); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) > 24 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, l := range lines {
+		if n := len([]rune(l)); n > 100 {
+			t.Errorf("%d columns: %s", n, l)
+		}
+	}
+}
+
+// A document has no null where a list belongs, and no number that JSON can't have.
+func TestJSON(t *testing.T) {
+	for _, pair := range [][2]string{{"busy-thread-healthy", "busy-thread-sick"}, {"reader-stall-healthy", "reader-stall-sick"}} {
+		var b bytes.Buffer
+		if err := shownPair(t, pair[0], pair[1]).WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		var d map[string]any
+		if err := json.Unmarshal(b.Bytes(), &d); err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few"} {
+			if _, ok := d[list].([]any); !ok {
+				t.Errorf("%s of %v: %v", list, pair, d[list])
+			}
+		}
+	}
+}
