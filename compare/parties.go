@@ -2,8 +2,10 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"snag/ledger"
 )
@@ -35,7 +37,7 @@ const (
 func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 	for _, p := range a.Parties {
 		if p.Answered >= fewAnswers && b.Same(p) == nil {
-			c.OnlyA = append(c.OnlyA, p.Subject.Name)
+			c.OnlyA = append(c.OnlyA, Name(p))
 		}
 	}
 	for _, q := range b.Parties {
@@ -44,15 +46,18 @@ func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 		case q.Answered < fewAnswers && (p == nil || p.Answered < fewAnswers):
 			continue
 		case p == nil:
-			c.OnlyB = append(c.OnlyB, q.Subject.Name)
+			c.OnlyB = append(c.OnlyB, Name(q))
 			continue
 		}
 		one := Party{A: p, B: q, RateA: p.Rate, RateB: q.Rate}
 		fa, ta := blocksOf(a, p)
 		fb, tb := blocksOf(b, q)
 		one.Time, one.Failed = newChange(ta, tb, leastTime), newChange(fa, fb, leastShare)
-		if min(p.Answered, q.Answered) < fewAnswers || !one.Time.enough() || mostlyParked(p) || mostlyParked(q) {
-			c.TooFew = append(c.TooFew, q.Subject.Name)
+		if longPoll(p) && longPoll(q) {
+			continue
+		}
+		if min(p.Answered, q.Answered) < fewAnswers || !one.Time.enough() {
+			c.TooFew = append(c.TooFew, Name(q))
 			continue
 		}
 		one.Points = pointsOf(p, q)
@@ -62,8 +67,8 @@ func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 	return tests
 }
 
-// mostlyParked is a party of long polls: its answers come when something happens.
-func mostlyParked(p *ledger.Party) bool { return p.Share(ledger.Parked) > 0.5 }
+// longPoll is a party whose answers come when something happens: what they take is nobody's doing.
+func longPoll(p *ledger.Party) bool { return p.Share(ledger.Parked) > 0.5 && p.Mean >= 1 }
 
 // Blocks are so long at least, and there are no more than so many: requests that hang over several
 // seconds must fit into one.
@@ -162,4 +167,12 @@ func (c *Comparison) waitsFor(p Party) *Party {
 		}
 	}
 	return nil
+}
+
+// Name is a party without what differs from run to run: the process id.
+func Name(p *ledger.Party) string {
+	if p.Role == ledger.Calls {
+		return fmt.Sprintf("calls of %s to %s", cmp.Or(p.Subject.Comm, "a program"), p.Address)
+	}
+	return strings.TrimSpace(cmp.Or(p.Subject.Comm, "a service") + " " + p.Subject.Local)
 }

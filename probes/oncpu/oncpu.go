@@ -25,6 +25,8 @@ const (
 	// hz samples a second and CPU: not 100, so as not to run in step with what the
 	// kernel and programs do each 10 ms.
 	hz = 99
+	// hzAlways is used where it samples for days.
+	hzAlways = 29
 	// A flush each so many periods: names cost more than counts, and stacks that
 	// are seen once need none. Where all are wanted it may wait for what names them:
 	// a runtime's map of its code.
@@ -87,7 +89,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if env.Whole {
 		only = env.Target.PIDs
 	}
-	l, err := load(env.Proc, env.Sys, hz, only, env.Unwind)
+	l, err := load(env.Proc, env.Sys, uint64(rate(env)), only, env.Unwind)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -261,16 +263,24 @@ func (r *running) tick(open bool) {
 	r.tally.count(at, entries)
 	all := r.sweep.totals[totalAll] - r.before[totalAll]
 	r.before = r.sweep.totals
-	for _, row := range profile(at, entries, func(k kind) *stack { return r.tally.stacks[k] }, all, hz) {
+	for _, row := range profile(at, entries, func(k kind) *stack { return r.tally.stacks[k] }, all, rate(r.env)) {
 		r.env.Sink.Append(row)
 	}
-	each := flushEach
+	each := r.env.Ticks(flushEach)
 	if r.env.Whole {
 		each = flushEachWhole
 	}
 	if r.ticks++; open && (r.ticks%each == 0 || r.tally.full()) {
 		r.flush()
 	}
+}
+
+// rate is how many samples a second and CPU are taken.
+func rate(env *probe.Env) float64 {
+	if env.Continuous {
+		return hzAlways
+	}
+	return hz
 }
 
 // flush names the stacks that count, and writes the rows.
@@ -293,7 +303,7 @@ func (r *running) flush() {
 			r.quality.add(row.stack.quality, float64(row.n))
 		}
 	}
-	for _, row := range r.tally.flush(hz, r.env.Whole) {
+	for _, row := range r.tally.flush(rate(r.env), r.env.Whole) {
 		r.env.Sink.Append(row)
 	}
 	r.sweep.again(r.tally.settle())

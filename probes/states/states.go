@@ -27,7 +27,9 @@ const (
 	name = "states"
 	// shortest and longest are between two looks: 20 a second on average.
 	shortest, longest = 35 * time.Millisecond, 65 * time.Millisecond
-	coverEach         = 5 // seconds
+	// alwaysTimes as long are they where it looks for days.
+	alwaysTimes = 3
+	coverEach   = 5 // seconds
 	// mostThreads of a process have rows of their own; threads of a larger process are
 	// told by what they wait for.
 	mostThreads = 64
@@ -107,6 +109,8 @@ const (
 // pause is until the next look.
 func (r *running) pause() time.Duration {
 	switch {
+	case len(r.k.watched) > 0 && r.env.Continuous:
+		return alwaysTimes * (shortest + rand.N(longest-shortest)) //nolint:gosec // not to be guessed by nobody
 	case len(r.k.watched) > 0:
 		return shortest + rand.N(longest-shortest) //nolint:gosec // not to be guessed by nobody
 	case r.env.Continuous:

@@ -65,7 +65,7 @@ func (s *sampler) run(ctx context.Context) {
 	runtime.LockOSThread() // its CPU time is the probe's
 	defer runtime.UnlockOSThread()
 	began := probe.ThreadCPU()
-	probe.Every(ctx, period, func(late time.Duration) {
+	probe.Every(ctx, time.Duration(s.env.Ticks(1))*period, func(late time.Duration) {
 		s.late = max(s.late, late)
 		s.tick()
 		s.cost = probe.ThreadCPU() - began

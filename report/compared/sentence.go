@@ -2,14 +2,12 @@
 package compared
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
 	"snag/compare"
 	"snag/internal/units"
-	"snag/ledger"
 	"snag/report/profile"
 )
 
@@ -44,9 +42,9 @@ func (s *Shown) Sentence() string {
 		p := s.Root(s.Parties[0])
 		switch {
 		case p.Failed.Worse():
-			return fmt.Sprintf("%s: %s of the answers are errors, %s before", nameOf(p), units.Percent(p.Failed.B), units.Percent(p.Failed.A))
+			return fmt.Sprintf("%s: %s of the answers are errors, %s before", compare.Name(p.B), units.Percent(p.Failed.B), units.Percent(p.Failed.A))
 		case p.Time.Differs():
-			return fmt.Sprintf("%s: the same requests take %s%s", nameOf(p), longer(p.Time), s.because(p))
+			return fmt.Sprintf("%s: the same requests take %s%s", compare.Name(p.B), longer(p.Time), s.because(p))
 		}
 	}
 	for _, a := range s.Amounts {
@@ -69,15 +67,6 @@ func (s *Shown) tooLittle() string {
 		return "no service or call is in both recordings"
 	}
 	return "neither recording has requests and answers of a service; record under load"
-}
-
-// nameOf is a party without what differs from run to run: the process id.
-func nameOf(p compare.Party) string {
-	sub := p.B.Subject
-	if p.B.Role == ledger.Calls {
-		return fmt.Sprintf("calls of %s to %s", cmp.Or(sub.Comm, "a program"), p.B.Address)
-	}
-	return strings.TrimSpace(cmp.Or(sub.Comm, "a service") + " " + sub.Local)
 }
 
 func longer(c compare.Change) string {

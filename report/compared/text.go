@@ -11,7 +11,10 @@ import (
 )
 
 // Rows of each table that are printed.
-const most = 12
+const (
+	most          = 12
+	mostFunctions = 5
+)
 
 // WriteText prints a comparison.
 func (s *Shown) WriteText(w io.Writer, width int) error {
@@ -26,13 +29,11 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	s.amounts(&b)
 	table(&b, "Programs and libraries that are other builds", s.Builds, width)
 	table(&b, "Settings that differ", s.Settings, width)
-	if s.Functions != nil {
-		fmt.Fprintf(&b, "\nfunctions of %s: snag profile diff --process %s A B\n", s.Program, s.Program)
-	}
+	s.functions(&b)
 	list(&b, "only in A", s.OnlyA)
 	list(&b, "only in B", s.OnlyB)
 	list(&b, "too few answers to compare", s.TooFew)
-	fmt.Fprintf(&b, "\n%s compared: what is called a change here is one in 95 of 100 comparisons that find any\n", units.Plural(s.Compared, "figure"))
+	b.WriteString("\n" + wrapped(fmt.Sprintf("%s compared. If nothing differed, at most 5 of 100 such comparisons would find a change.", units.Plural(s.Compared, "figure")), width))
 	_, err := io.WriteString(shown.To(w), b.String())
 	return err
 }
@@ -52,7 +53,7 @@ func (s *Shown) parties(b *strings.Builder, width int) {
 		if p.Time.Differs() {
 			change = changeOf(p.Time)
 		}
-		fmt.Fprintf(b, "%-*s %9s %9s  %-22s %s → %s\n", name, cut(nameOf(p), name), units.Short(p.Time.A), units.Short(p.Time.B), change, number(p.RateA, ""), number(p.RateB, ""))
+		fmt.Fprintf(b, "%-*s %9s %9s  %-22s %s → %s\n", name, inside(compare.Name(p.B), name), units.Short(p.Time.A), units.Short(p.Time.B), change, number(p.RateA, ""), number(p.RateB, ""))
 		if p.Failed.Differs() {
 			fmt.Fprintf(b, "%-*s %9s %9s  errors among the answers\n", name, "", units.Percent(p.Failed.A), units.Percent(p.Failed.B))
 		}
@@ -98,6 +99,20 @@ func (s *Shown) amounts(b *strings.Builder) {
 	}
 }
 
+// functions are those of the program whose answers changed most.
+func (s *Shown) functions(b *strings.Builder) {
+	if s.Functions == nil || len(s.Functions.Self) == 0 || s.Functions.Self[0].Noise() {
+		return
+	}
+	fmt.Fprintf(b, "\n%9s %9s  Functions of %s, of its CPU samples\n", "A", "B", s.Program)
+	for i, f := range s.Functions.Self {
+		if i == mostFunctions || f.Noise() {
+			return
+		}
+		fmt.Fprintf(b, "%9s %9s  %s\n", units.Percent(f.A), units.Percent(f.B), strings.TrimSpace(f.Function+" "+f.Object))
+	}
+}
+
 func table(b *strings.Builder, title string, all []compare.Setting, width int) {
 	if len(all) == 0 {
 		return
@@ -134,6 +149,16 @@ func cut(s string, width int) string {
 		return s
 	}
 	return string(r[:width-1]) + "…"
+}
+
+// inside cuts a name in its middle: its end is a port.
+func inside(s string, width int) string {
+	const end = 10
+	r := []rune(s)
+	if len(r) <= width || width <= end+1 {
+		return cut(s, width)
+	}
+	return string(r[:width-end-1]) + "…" + string(r[len(r)-end:])
 }
 
 func wrapped(text string, width int) string {
