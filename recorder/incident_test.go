@@ -156,3 +156,54 @@ func TestARuleMakesAnIncident(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A closer look begins with the trigger, and names the culprit where the recording proves none.
+func TestACloserLookAtAnIncident(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		hurt    bool
+		past    []Named
+		culprit string
+		kept    bool
+	}{
+		{"it proves one", true, nil, "lock-convoy", true},
+		{"the recording proves one", true, []Named{{Name: "gc-pauses"}}, "gc-pauses", true},
+		{"nobody is hurt", false, nil, "", false},
+	} {
+		dir := t.TempDir()
+		looks := 0
+		g := newMonitor(Plan{
+			Dir: dir, Limits: Limits{Size: 1 << 30}, Note: func(text string) { t.Error(text) }, Report: func(Incident, string) {},
+			Judge: func(_ context.Context, _ string, _, _ recording.Time, out string) (Finding, error) {
+				return Finding{Standing: "unproved", Hurt: c.hurt, Culprits: c.past}, os.WriteFile(out, []byte("recording"), 0o600)
+			},
+			Look: func(_ context.Context, _, out string) (Finding, error) {
+				looks++
+				return Finding{Standing: "culprit", Hurt: true, Culprits: []Named{{Name: "lock-convoy"}}}, os.Mkdir(out, 0o700)
+			},
+		})
+		for i := range 300 {
+			why := ""
+			if i >= 100 && i < 150 {
+				why = "it hurts"
+			}
+			g.second(t.Context(), second(i), why, false)
+			g.judging.Wait()
+		}
+		all, err := Ring{dir}.Incidents()
+		if err != nil || (len(all) == 1) != c.hurt || looks == 0 || looks > 2 {
+			t.Errorf("%s: %d looks, %+v, %v", c.name, looks, all, err)
+			continue
+		}
+		if c.hurt && (len(all[0].Culprits) != 1 || all[0].Culprits[0].Name != c.culprit) {
+			t.Errorf("%s: %+v", c.name, all[0].Culprits)
+		}
+		if _, err := os.Stat(Ring{dir}.Look(1)); (err == nil) != c.kept {
+			t.Errorf("%s: its folder: %v", c.name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, lookDir)); err == nil {
+			t.Errorf("%s: the look is left", c.name)
+		}
+	}
+}

@@ -31,13 +31,14 @@ type monitor struct {
 
 	judging sync.WaitGroup
 	found   chan judged
+	looking chan looked // a closer look that no judgement has taken up; nil: none
 }
 
 type judged struct {
 	order order
 	Finding
-	id  int // incident folder of the recording
-	err error
+	id           int // incident folder of the recording
+	err, lookErr error
 }
 
 func newMonitor(p Plan) *monitor {
@@ -59,12 +60,22 @@ func (g *monitor) second(ctx context.Context, now recording.Time, why string, ru
 	}
 	g.ruled = g.ruled || ruled
 	o, ask := g.schedule.second(now, why)
+	if g.schedule.looks(now) {
+		g.look(ctx)
+	}
 	if !ask {
 		return
 	}
 	o.Ruled, g.ruled = g.ruled, false
-	id := g.now.ID
-	g.judging.Go(func() { g.found <- g.judge(ctx, o, id) })
+	id, looking := g.now.ID, g.looking
+	g.looking = nil
+	g.judging.Go(func() {
+		j := g.judge(ctx, o, id)
+		if j.err == nil {
+			g.closer(&j, looking)
+		}
+		g.found <- j
+	})
 }
 
 // judge judges a time and saves it in the folder of the current incident, or in a new one.
@@ -105,6 +116,10 @@ func (g *monitor) take(j judged) error {
 	if j.err != nil {
 		return fmt.Errorf("judge what was recorded: %w", j.err)
 	}
+	if j.lookErr != nil && j.lookErr.Error() != g.told {
+		g.told = j.lookErr.Error()
+		g.plan.Note("look closer: " + g.told)
+	}
 	switch {
 	case begins:
 		g.now = Incident{ID: j.id, Start: wall(g.schedule.began), Noticed: g.schedule.why, Finding: j.Finding, Judgements: 1}
@@ -115,6 +130,9 @@ func (g *monitor) take(j judged) error {
 		return nil
 	default:
 		g.now.Judgements++
+		if len(j.Culprits) == 0 && len(g.now.Culprits) > 0 { // what was proved once stays so
+			j.Finding.Culprits, j.Finding.Standing = g.now.Culprits, g.now.Standing
+		}
 		if j.Hurt || !g.now.Hurt {
 			g.now.Finding = j.Finding
 		}

@@ -29,6 +29,7 @@ type Plan struct {
 	// Judge is called when clients or streams may be affected; nil: only record. Report is called when
 	// an incident begins and when it ends.
 	Judge  Judge
+	Look   Look // nil: no closer look
 	Report func(i Incident, what string)
 	Health *Health // nil: not published
 	// Rules start a judgement too, and what it says is kept whether or not clients are affected.
@@ -68,7 +69,8 @@ func Run(ctx context.Context, p Plan) error {
 		return err
 	}
 	defer lock.Close()
-	if err := salvage(p.Dir, ""); err != nil {
+	err = errors.Join(salvage(p.Dir, ""), recording.Remove(filepath.Join(p.Dir, lookDir)))
+	if err != nil {
 		p.Note(err.Error())
 	}
 	k := &keeper{ring: Ring{p.Dir}, limits: Limits{p.Limits.Keep, p.Limits.Size - p.Limits.Size/incidentsPart}, note: p.Note}

@@ -80,6 +80,12 @@ func (v *schedule) ask(now recording.Time, o order) order {
 	return o
 }
 
+// looks reports whether now is the time for a closer look: the trigger has just fired, and what it is
+// about will be judged.
+func (v *schedule) looks(now recording.Time) bool {
+	return v.waiting && v.began == now && !v.asked && now.Sub(v.judged)+settle >= v.pause
+}
+
 // told processes the result of a judgement. It returns whether an incident begins or ends.
 func (v *schedule) told(o order, hurt bool) (begins, ends bool) {
 	v.asked, v.waiting = false, false

@@ -30,7 +30,7 @@ func (f *pastFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.from, "from", "", "judge snag record's ring from this time on")
 	flags.StringVar(&f.to, "to", "", "with --from: until this time (default: now)")
 	flags.DurationVar(&f.last, "last", 0, "judge the most recent part of snag record's ring, as 10m")
-	flags.StringVar(&f.ring, "ring", recorder.Default, "the folder of snag record's ring")
+	flags.StringVar(&f.ring, "ring", recorder.Default, "the folder of snag record's ring; its earlier times of the host are compared with")
 }
 
 // asked reports whether such a time is selected.
@@ -46,9 +46,6 @@ const (
 // check rejects flags that do not fit.
 func (f *pastFlags) check(cmd *cobra.Command) error {
 	if !f.asked() {
-		if cmd.Flags().Changed("ring") {
-			return cli.Usage("--ring: only with --at, --from or --last")
-		}
 		return nil
 	}
 	for _, name := range []string{"for", "stream", "layers", "discover", "budget", "go-runtime"} {

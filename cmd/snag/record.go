@@ -30,6 +30,7 @@ type recordFlags struct {
 	secret  string
 	listen  string
 	when    []string
+	budget  string
 }
 
 func recordCommand() *cobra.Command {
@@ -63,6 +64,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringVar(&f.webhook, "webhook", "", "POST the same JSON to this URL")
 	flags.StringVar(&f.secret, "webhook-secret", "", "sign webhook calls with the secret in this file (standardwebhooks.com)")
 	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics of the recorder at this address, as 127.0.0.1:9848")
+	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time, for 10 s when clients or streams seem to be affected; 0: no closer look")
 	flags.StringArrayVar(&f.when, "when", nil, "also judge, and keep as an incident, when this PromQL expression over the recorded series holds, as 'rate(node_netstat_TcpExt_ListenOverflows[10s]) > 1'; may be given more than once")
 	registerShared(cmd)
 	return cmd
@@ -87,6 +89,10 @@ func record(ctx context.Context, f *recordFlags) error {
 			return cli.Usage("--when %q: %v", text, err)
 		}
 		rules = append(rules, r)
+	}
+	share, err := parseShare(f.budget)
+	if err != nil {
+		return cli.Usage("--budget %s: %v", f.budget, err)
 	}
 	if len(rules) > 0 && f.quiet {
 		return cli.Usage("--when: not with --no-incidents")
@@ -113,6 +119,9 @@ func record(ctx context.Context, f *recordFlags) error {
 	if !f.quiet {
 		tell.note = note
 		plan.Judge = judgePast
+		if share > 0 {
+			plan.Look = lookNow(f.budget)
+		}
 		plan.Report = func(i recorder.Incident, what string) { tell.report(ctx, i, what) }
 	}
 	defer tell.telling.Wait()

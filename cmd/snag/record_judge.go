@@ -12,23 +12,46 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"snag/internal/cli"
 	"snag/recorder"
 	"snag/recording"
 )
 
+// lookFor is how long a closer look takes: as long as the recorder waits before it judges.
+const lookFor = 10 * time.Second
+
+// lookNow returns what runs snag find, with its closer look at suspects, in a process of its own.
+func lookNow(budget string) recorder.Look {
+	return func(ctx context.Context, ring, out string) (recorder.Finding, error) {
+		return findInChild(ctx, true, "--for", lookFor.String(), "--quiet", "--budget", budget, "--ring", ring, "--out", out)
+	}
+}
+
 // judgePast runs snag find --from in a process of its own: its memory is freed when it ends, and a crash
 // does not end the recorder.
 func judgePast(ctx context.Context, ring string, from, to recording.Time, out string) (recorder.Finding, error) {
+	at := func(t recording.Time) string { return t.Wall().Format(time.RFC3339Nano) }
+	return findInChild(ctx, false, "--from", at(from), "--to", at(to), "--ring", ring, "--out", out)
+}
+
+// findInChild runs snag find and reads its verdict. The recorder's low priority would make what measures
+// the present late.
+func findInChild(ctx context.Context, measures bool, args ...string) (recorder.Finding, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return recorder.Finding{}, err
 	}
-	at := func(t recording.Time) string { return t.Wall().Format(time.RFC3339Nano) }
-	cmd := exec.CommandContext(ctx, self, "find", "--from", at(from), "--to", at(to), "--ring", ring, "--out", out, "--json")
+	cmd := exec.CommandContext(ctx, self, append([]string{"find", "--json"}, args...)...)
 	var said, wrong bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &wrong
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		if measures {
+			_ = unix.Setpriority(unix.PRIO_PROCESS, cmd.Process.Pid, 0) // without the right to: it may be late, and says so
+		}
+		err = cmd.Wait()
+	}
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && (ended.ExitCode() == cli.ExitCulprit || ended.ExitCode() == cli.ExitCantTell) {
 		err = nil
