@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"snag/internal/calls"
@@ -93,11 +92,13 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	elsewhere := servesNobody(s, r)
 	sorted := make([]place, len(r.ThreadStates))
 	busy, been := map[[2]int]bool{}, map[[2]int]map[place]uint64{}
-	sleeps := SleepWords(r)
+	sleeps, locks := SleepWords(r), lockWords(r)
 	for i, row := range r.ThreadStates {
 		sorted[i] = placeOf(s, row)
-		if row.State == "S" && !row.Lock && sleeps[Word{row.PID, row.Futex}] {
+		if word := (Word{row.PID, row.Futex}); row.State == "S" && !row.Lock && sleeps[word] {
 			sorted[i] = place{account: Sleep}
+		} else if row.State == "S" && locks[word] {
+			sorted[i] = place{account: Lock, where: fmt.Sprintf("%#x", row.Futex)}
 		}
 		if sorted[i].account != "" && !elsewhere[[2]int{row.PID, row.TID}] {
 			t := [2]int{row.PID, row.TID}
@@ -346,33 +347,6 @@ func atDescriptor(s *scene.Scene, row recording.ThreadStates, kind calls.Kind) p
 		return place{account: Write, where: k.First().Remote}
 	}
 	return place{} // the next request
-}
-
-// Word is a futex's, in a process.
-type Word struct {
-	PID     int
-	Address uint64
-}
-
-// SleepWords are those on which threads only wait for a time to pass, by the stacks of their waits.
-// A JVM's Thread.sleep waits on a condition of the thread's own, with a time limit: its call alone
-// looks like that of a thread that waits for work, for which the JVM has another word.
-func SleepWords(r *recording.Recording) map[Word]bool {
-	sleeping := map[int]bool{} // by stack
-	for _, s := range r.Stacks {
-		sleeping[s.ID] = slices.ContainsFunc(s.Frames, func(f string) bool { return strings.HasPrefix(f, "JVM_Sleep") })
-	}
-	out := map[Word]bool{}
-	for i := range r.OffCPU { // large rows: none is copied
-		row := &r.OffCPU[i]
-		if row.Stack == 0 || row.Futex == 0 {
-			continue
-		}
-		w := Word{row.PID, row.Futex}
-		before, seen := out[w]
-		out[w] = sleeping[row.Stack] && (before || !seen)
-	}
-	return out
 }
 
 // remote is whom a thread's socket is connected with.

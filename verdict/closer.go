@@ -1,9 +1,11 @@
 package verdict
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
+	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
 )
@@ -41,8 +43,43 @@ func Closer(v *Verdict) []Look {
 			l.addAll(v, e, e.Suspect.Name+": to name the function")
 		}
 	}
+	for _, p := range v.Ledger.Parties {
+		if v.scope.ours(p) && inQueue(v.Recording, p) {
+			l.add(v, p.Subject, "requests are open, and its threads wait at one futex word: a lock's, or for work")
+		}
+	}
 	return l.all
 }
+
+// inQueue tells that the answers of a service take long while none of its threads works for them, and
+// several wait at one word: a semaphore that serves as a lock looks so, and so do long polls.
+func inQueue(r *recording.Recording, p *ledger.Party) bool {
+	if p.Role != ledger.Serves || p.Answered < slowFew || p.Mean < slowAnswer || p.Open < 1 || p.Share(ledger.Parked) < 0.5 {
+		return false
+	}
+	waits, looks, second := map[ledger.Word]uint64{}, uint64(0), map[recording.Time]bool{}
+	for _, row := range r.ThreadStates {
+		if !slices.Contains(p.PIDs, row.PID) {
+			continue
+		}
+		if !second[row.T] {
+			second[row.T] = true
+			looks += row.Looks
+		}
+		if row.Futex != 0 {
+			waits[ledger.Word{PID: row.PID, Address: row.Futex}] += row.N
+		}
+	}
+	for _, n := range waits {
+		if n >= fewInQueue*looks {
+			return true
+		}
+	}
+	return false
+}
+
+// fewInQueue threads wait at one word, on average.
+const fewInQueue = 2
 
 // explained tells whether a culprit was found to lead to such a symptom, and
 // touches who suffers.

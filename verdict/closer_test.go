@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"snag/recording"
+	"snag/recording/rectest"
 	"snag/suspects/suspect"
 	"snag/verdict"
 )
@@ -83,4 +84,23 @@ func hasWhy(looks []verdict.Look, part string) bool {
 		}
 	}
 	return false
+}
+
+// Threads that wait at one word while requests are open may wait for a lock: only a closer look shows that.
+func TestCloserWhereThreadsWaitAtOneWord(t *testing.T) {
+	c, err := rectest.Load("../suspects/testdata/lock-convoy/guilty-semaphore.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := c.Recording
+	r.OffCPU, r.LockWaits = nil, nil
+	if looks := verdict.Closer(verdict.Judge(r)); len(looks) != 1 || looks[0].PID != 60 || !strings.Contains(looks[0].Why, "one futex word") {
+		t.Errorf("%+v", looks)
+	}
+	for i := range r.ThreadStates { // each at a word of its own
+		r.ThreadStates[i].Futex = uint64(i)
+	}
+	if looks := verdict.Closer(verdict.Judge(r)); len(looks) != 0 {
+		t.Errorf("%+v", looks)
+	}
 }

@@ -32,7 +32,7 @@ var lockConvoy = &suspect.Suspect{
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
-		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), each is woken by the one before, and one at a time has it",
+		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), or the word is a semaphore's (Python), each is woken by the one before, and one at a time has it",
 		"strong: a quarter of the delay of its answers or more was waiting for a lock; and at half of those looks or more for one and the same",
 		"strong: three threads or more call one destination, and never two at once, while requests wait: whoever is in the call has what the others want; and a quarter of the delay or more is in line behind these calls",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",

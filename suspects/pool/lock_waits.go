@@ -174,10 +174,10 @@ func (l *lockCount) evidence(pid int) suspect.Evidence {
 			units.Plural(l.waiters, l.who()), units.Count(float64(l.n)), lockAt(l.address), units.Lasting(l.sum), units.Lasting(l.mean()), units.Lasting(l.max), seconds)}
 }
 
-// lockAt names a lock by its word; one whose waiters park on a word each has none.
+// lockAt names a lock by its word; a lock whose waiters park on a word each, or a semaphore, has none.
 func lockAt(address uint64) string {
 	if address == 0 {
-		return "one lock, each on a word of its own"
+		return "one lock, whose word does not name its holder"
 	}
 	return fmt.Sprintf("the lock at 0x%x", address)
 }
