@@ -31,6 +31,8 @@ type Finding struct {
 	Standing string  `json:"standing"` // docs/json.md
 	Hurt     bool    `json:"hurt"`
 	Culprits []Named `json:"culprits,omitempty"` // in the order of the verdict
+	// Looked: the closer look proved the culprits, the recording alone did not.
+	Looked bool `json:"looked,omitempty"`
 	Symptoms []Named `json:"symptoms,omitempty"`
 }
 
@@ -90,7 +92,7 @@ func (r Ring) Incidents() ([]Incident, error) {
 		if err != nil || !e.IsDir() {
 			continue
 		}
-		i, err := r.incident(id)
+		i, err := r.Incident(id)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // its first judgement is in progress
 		case err != nil:
@@ -102,7 +104,8 @@ func (r Ring) Incidents() ([]Incident, error) {
 	return out, errors.Join(errs...)
 }
 
-func (r Ring) incident(id int) (i Incident, err error) {
+// Incident reads one.
+func (r Ring) Incident(id int) (i Incident, err error) {
 	name := filepath.Join(r.folder(id), incidentFile)
 	b, err := os.ReadFile(name)
 	if err == nil {

@@ -199,6 +199,9 @@ func TestACloserLookAtAnIncident(t *testing.T) {
 		if c.hurt && (len(all[0].Culprits) != 1 || all[0].Culprits[0].Name != c.culprit) {
 			t.Errorf("%s: %+v", c.name, all[0].Culprits)
 		}
+		if c.hurt && all[0].Looked != (c.past == nil) {
+			t.Errorf("%s: proved by the look: %v", c.name, all[0].Looked)
+		}
 		if _, err := os.Stat(Ring{dir}.Look(1)); (err == nil) != c.kept {
 			t.Errorf("%s: its folder: %v", c.name, err)
 		}

@@ -54,7 +54,7 @@ func (g *monitor) closer(j *judged, looking <-chan looked) {
 		return
 	}
 	if len(j.Culprits) == 0 && len(l.Culprits) > 0 {
-		j.Standing, j.Hurt, j.Culprits = l.Standing, true, l.Culprits
+		j.Standing, j.Hurt, j.Culprits, j.Looked = l.Standing, true, l.Culprits, true
 	}
 	j.lookErr = recording.Move(g.lookDir(), g.ring.Look(j.id))
 }

@@ -131,7 +131,7 @@ func (g *monitor) take(j judged) error {
 	default:
 		g.now.Judgements++
 		if len(j.Culprits) == 0 && len(g.now.Culprits) > 0 { // what was proved once stays so
-			j.Finding.Culprits, j.Finding.Standing = g.now.Culprits, g.now.Standing
+			j.Culprits, j.Standing, j.Looked = g.now.Culprits, g.now.Standing, g.now.Looked
 		}
 		if j.Hurt || !g.now.Hurt {
 			g.now.Finding = j.Finding

@@ -121,9 +121,14 @@ func showIncidentCommand(ring *string) *cobra.Command {
 			if err != nil || n < 1 {
 				return cli.Usage("incident %s: a number, as snag incidents lists it", args[0])
 			}
-			file := recorder.Ring{Dir: *ring}.Recording(n)
+			r := recorder.Ring{Dir: *ring}
+			file := r.Recording(n)
 			if _, err := os.Stat(file); err != nil {
 				return fmt.Errorf("show incident %d: there is none in %s: snag incidents lists them", n, *ring)
+			}
+			if i, err := r.Incident(n); err == nil && i.Looked {
+				file = r.Look(n)
+				fmt.Fprintf(shown.To(os.Stderr), "snag: the closer look at incident %d; snag judge %s judges what was recorded all the time\n", n, r.Recording(n))
 			}
 			f.own = true
 			return judgeAndShow(cmd.Context(), file, f)
