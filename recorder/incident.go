@@ -32,7 +32,7 @@ type Finding struct {
 	Hurt     bool    `json:"hurt"`
 	Culprits []Named `json:"culprits,omitempty"` // in the order of the verdict
 	// Looked: the closer look proved the culprits, the recording alone did not.
-	Looked bool `json:"looked,omitempty"`
+	Looked   bool    `json:"looked,omitempty"`
 	Symptoms []Named `json:"symptoms,omitempty"`
 }
 
