@@ -21,10 +21,10 @@ type Change struct {
 	judged bool
 }
 
-// Worse tells that B is more than A: beyond chance, and by enough to matter.
+// Worse reports whether B is more than A, beyond chance and by enough to matter.
 func (c Change) Worse() bool { return c.Differs() && c.B > c.A }
 
-// Differs tells that B is not A.
+// Differs reports whether B differs from A, beyond chance and by enough to matter.
 func (c Change) Differs() bool {
 	return c.judged && c.sure && math.Abs(c.B-c.A) >= c.least && (c.A == 0 || c.B == 0 || c.ratio() >= leastRatio)
 }
@@ -57,7 +57,7 @@ func ratioOf(all []block) float64 {
 	return part / of
 }
 
-// enough tells whether a change can be judged at all.
+// enough reports whether there are enough blocks to judge.
 func (c Change) enough() bool { return len(c.a) >= fewBlocks && len(c.b) >= fewBlocks }
 
 // judge finds the interval that holds at once with those of m comparisons in 95 % of all cases. The

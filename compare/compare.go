@@ -39,7 +39,7 @@ const (
 	CantTell Outcome = "can't tell" // nothing that both have could be compared
 )
 
-// Outcome tells whether B is worse than A.
+// Outcome reports whether B is worse than A.
 func (c *Comparison) Outcome() Outcome {
 	for _, p := range c.Parties {
 		if p.Time.Worse() || p.Failed.Worse() {

@@ -35,7 +35,7 @@ func pair(r *recording.Recording, rng *rand.Rand) (a, b *recording.Recording) {
 	return a, b
 }
 
-// difference makes B differ in one way, and tells whether a comparison shows that.
+// difference makes B differ in one way, and returns what a comparison must show.
 type difference struct {
 	name string
 	make func(b *recording.Recording, rng *rand.Rand) (shows func(*Comparison) bool)

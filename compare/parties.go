@@ -10,7 +10,7 @@ import (
 	"snag/ledger"
 )
 
-// Party is a service, or a program and whom it asks, in both recordings.
+// Party is a service, or a program and the address that it calls, in both recordings.
 type Party struct {
 	A, B *ledger.Party
 	// Time of an answer, s, and the share of failed ones.

@@ -201,7 +201,7 @@ func (p *Party) slowerThan(u *Usual) bool {
 	return p.Answered >= fewRequests && p.Mean >= max(2*u.Mean, u.Mean+feltMore)
 }
 
-// exceeds tells that a party's answers, or the longest of them, take far longer than usual.
+// exceeds reports whether a party's answers, or the longest of them, take far longer than usual.
 func (p *Party) exceeds(u *Usual) bool { return p.slowerThan(u) || p.tailBeyond(u) }
 
 func (p *Party) tailBeyond(u *Usual) bool {

@@ -216,9 +216,13 @@ func TestKilledRecorder(t *testing.T) {
 			t.Log(in.Text())
 		}
 	}()
-	until(t, "some seconds", time.Minute, func() bool {
+	until(t, "some seconds with rows", time.Minute, func() bool {
 		all, err := Ring{dir}.Pieces()
-		return err == nil && len(all) == 1 && time.Since(all[0].Start.Wall()) > 4*time.Second
+		if err != nil || len(all) != 1 || time.Since(all[0].Start.Wall()) < 4*time.Second {
+			return false
+		}
+		r, err := Ring{dir}.Read(all[0].Start, all[0].End)
+		return err == nil && len(r.Processes) > 0 && len(r.Series) > 0
 	})
 	killed := time.Now()
 	if err := cmd.Process.Kill(); err != nil {

@@ -51,7 +51,7 @@ func Closer(v *Verdict) []Look {
 	return l.all
 }
 
-// inQueue tells that the answers of a service take long while none of its threads works for them, and
+// inQueue reports whether the answers of a service take long while none of its threads works for them, and
 // several wait at one word: a semaphore that serves as a lock looks so, and so do long polls.
 func inQueue(r *recording.Recording, p *ledger.Party) bool {
 	if p.Role != ledger.Serves || p.Answered < slowFew || p.Mean < slowAnswer || p.Open < 1 || p.Share(ledger.Parked) < 0.5 {

@@ -168,7 +168,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", recorded)
 	}
 	if err := keepEarlier(f.past.ring, dir, recording.Time(began.UnixNano())); err != nil {
-		fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", err)
+		fmt.Fprintf(shown.To(os.Stderr), "snag: no earlier times to compare with: %v\n", err)
 	}
 	f.show.own = true
 	giveBack() // what the probes and the writer had

@@ -133,7 +133,7 @@ func findPast(cmd *cobra.Command, f *findFlags) error {
 		return err
 	}
 	if err := keepEarlier(f.past.ring, dir, r.Manifest.Start); err != nil {
-		return err
+		fmt.Fprintf(shown.To(os.Stderr), "snag: no earlier times to compare with: %v\n", err)
 	}
 	for _, d := range r.Damage {
 		fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", d)
