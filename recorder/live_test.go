@@ -118,7 +118,7 @@ func TestLookBack(t *testing.T) {
 			serves = serves || s.State == "LISTEN" && s.Local == l.Addr().String()
 		}
 		if !serves || len(r.Processes) == 0 || len(r.Select("node_load1")) == 0 || len(r.Facts) == 0 {
-			t.Errorf("%d sockets (the listener: %v), %d processes, %d series, %d facts", len(r.Sockets), serves, len(r.Processes), len(r.Series), len(r.Facts))
+			t.Errorf("%d sockets (the listener: %v), %d processes, %d series, %d facts; damage %q; %s to %s", len(r.Sockets), serves, len(r.Processes), len(r.Series), len(r.Facts), r.Damage, r.Manifest.Start.Wall().Format("05.000"), r.Manifest.End.Wall().Format("05.000"))
 		}
 		for _, m := range []string{"host.netstat", "sockets.diag", "drops.kfree_skb"} {
 			if c, ok := r.Measured(m); !ok {

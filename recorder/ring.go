@@ -42,6 +42,24 @@ func day(t recording.Time) string { return t.Wall().Format("2006-01-02 15:04:05 
 
 // Pieces returns the pieces of the ring, by time.
 func (r Ring) Pieces() ([]Piece, error) {
+	all, err := r.list()
+	packed := packedStarts(all)
+	return slices.DeleteFunc(all, func(p Piece) bool { return p.Open && packed[p.Start] }), err
+}
+
+// packedStarts are the starts of the packed pieces. An open one with such a start is about to be removed.
+func packedStarts(all []Piece) map[recording.Time]bool {
+	out := map[recording.Time]bool{}
+	for _, p := range all {
+		if !p.Open {
+			out[p.Start] = true
+		}
+	}
+	return out
+}
+
+// list returns what is in the folder of the ring, by time.
+func (r Ring) list() ([]Piece, error) {
 	entries, err := os.ReadDir(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NoneError{r.Dir}
@@ -109,9 +127,14 @@ func (r Ring) Read(from, to recording.Time) (*recording.Recording, error) {
 	var damage []string
 	covered := false
 	for _, p := range reaching(all, from.Add(-before), to.Add(after)) {
-		one, err := recording.OpenOwn(filepath.Join(r.Dir, p.Name))
-		if err != nil && errors.Is(err, fs.ErrNotExist) && p.Open { // it was packed meanwhile
+		file := filepath.Join(r.Dir, p.Name)
+		one, err := recording.OpenOwn(file)
+		if _, gone := os.Stat(file); errors.Is(gone, fs.ErrNotExist) && p.Open { // it was packed meanwhile
 			return r.Read(from, to)
+		}
+		var begins *recording.NotRecordingError
+		if p.Open && errors.As(err, &begins) { // nothing is in it yet, not even its manifest
+			continue
 		}
 		if err != nil {
 			damage = append(damage, err.Error())

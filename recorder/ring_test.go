@@ -209,3 +209,102 @@ func TestKeeperThins(t *testing.T) {
 		t.Errorf("grew by %v in %d points, %d seconds of requests", n, len(s[0].Points), len(r.Turns))
 	}
 }
+
+// A recorder that is killed between packing a piece and removing its folder leaves both: the piece counts
+// once, and the next recorder removes the rest.
+func TestAPieceThatIsPackedAndStillOpen(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var c clock
+	c.to(noon)
+	tp, err := newWriter(dir, manifestOf(), c.now, &probe.Rotation{}, mustNot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		tp.Append(recording.Drop{T: second(i), Reason: "A", N: 1})
+	}
+	c.to(second(10))
+	open := openName(noon)
+	if err := os.CopyFS(filepath.Join(dir, "kept"), os.DirFS(filepath.Join(dir, open))); err != nil {
+		t.Fatal(err)
+	}
+	if err := tp.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "kept"), filepath.Join(dir, open)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, open+packedMark), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Ring{dir}.Pieces()
+	if err != nil || len(all) != 1 || all[0].Open {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if err := salvage(dir, ""); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].IsDir() {
+		t.Errorf("%v, %v", left, err)
+	}
+	r, err := Ring{dir}.Read(second(0), second(10))
+	if err != nil || len(r.Drops) != 10 {
+		t.Errorf("%d drops, %v", len(r.Drops), err)
+	}
+}
+
+// Whoever reads while pieces are packed finds each row once, and nothing damaged.
+func TestReadWhilePiecesArePacked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var c clock
+	c.to(noon)
+	tp, err := newWriter(dir, manifestOf(), c.now, &probe.Rotation{}, mustNot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pieces = 60
+	var written atomic.Int64 // pieces that are packed
+	done := make(chan error, 1)
+	go func() {
+		for i := range pieces {
+			c.to(second(10*i + 5))
+			tp.Append(recording.Drop{T: second(10*i + 5), Reason: "A", N: 1})
+			c.to(second(10 * (i + 1)))
+			if err := tp.turn(); err != nil {
+				done <- err
+				return
+			}
+			tp.packing.Wait() // what is in its buffers is not read
+			written.Store(int64(i + 1))
+		}
+		done <- tp.Close()
+	}()
+	for reads := 0; ; reads++ {
+		least := int(written.Load())
+		r, err := Ring{dir}.Read(second(0), second(10*pieces))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Drops) < least || len(r.Drops) > pieces || len(r.Damage) > 0 {
+			t.Fatalf("%d rows of at least %d, damage %q", len(r.Drops), least, r.Damage)
+		}
+		for i, d := range r.Drops {
+			if d.T != second(10*i+5) {
+				t.Fatalf("row %d is of %v", i, d.T.Sub(noon))
+			}
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reads < 5 {
+				t.Logf("only %d reads", reads)
+			}
+			return
+		default:
+		}
+	}
+}

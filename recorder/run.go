@@ -214,21 +214,30 @@ func hold(dir string) (*os.File, error) {
 
 // salvage packs pieces that a killed recorder or a full disk left open, except the current one.
 func salvage(dir, current string) error {
-	all, err := Ring{dir}.Pieces()
+	all, err := Ring{dir}.list()
 	if err != nil {
 		return err
 	}
-	var errs []error
+	left, err := filepath.Glob(filepath.Join(dir, "*"+packedMark))
+	errs := []error{err}
+	for _, folder := range left {
+		errs = append(errs, os.RemoveAll(folder))
+	}
+	packed := packedStarts(all)
 	for _, p := range all {
 		if !p.Open || p.Name == current {
 			continue
 		}
 		folder := filepath.Join(dir, p.Name)
+		if packed[p.Start] { // the recorder was killed before it removed it
+			errs = append(errs, removeOpen(folder))
+			continue
+		}
 		r, err := recording.OpenOwn(folder)
 		if err == nil && r.Manifest.End > r.Manifest.Start {
 			err = pack(dir, p.Name, r.Manifest.End)
 		} else { // it is empty
-			err = os.RemoveAll(folder)
+			err = removeOpen(folder)
 		}
 		errs = append(errs, err)
 	}

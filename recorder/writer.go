@@ -290,10 +290,22 @@ func pack(ring, name string, end recording.Time) error {
 	}
 	dir := filepath.Join(ring, name)
 	if !end.Wall().After(p.Start.Wall().Add(time.Millisecond)) {
-		return os.RemoveAll(dir)
+		return removeOpen(dir)
 	}
 	if err := recording.PackLines(dir, filepath.Join(ring, nameOf(p.Start, end, time.Second))); err != nil {
 		return err
 	}
-	return os.RemoveAll(dir)
+	return removeOpen(dir)
+}
+
+// packedMark ends the name of an open piece that is being removed.
+const packedMark = ".packed"
+
+// removeOpen removes the folder of an open piece: at once for those who read the ring, who must not find
+// half of it.
+func removeOpen(dir string) error {
+	if err := os.Rename(dir, dir+packedMark); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir + packedMark)
 }

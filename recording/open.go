@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Open reads a recording into memory: a folder, finished or left by a writer
@@ -23,7 +24,7 @@ func openAs(path string, to schema, m *meter) (*Recording, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("open recording %s: no such file or directory", path)
+			return nil, fmt.Errorf("open recording %s: %w", path, syscall.ENOENT)
 		}
 		return nil, fmt.Errorf("open recording: %w", err)
 	}
