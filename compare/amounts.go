@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"snag/recording"
@@ -19,11 +20,11 @@ type Amount struct {
 type counter struct {
 	name, what, unit string
 	bad              bool
-	but              recording.Labels // series that have one of these are left out
+	mode             string // its series of this mode is left out
 }
 
 var counters = []counter{
-	{name: "node_cpu_seconds_total", what: "CPU time used", unit: "s", but: recording.Labels{"mode": "idle"}},
+	{name: "node_cpu_seconds_total", what: "CPU time used", unit: "s", mode: "idle"},
 	{name: "node_pressure_io_waiting_seconds_total", what: "time in which a process waited for a disk", unit: "s", bad: true},
 	{name: "node_pressure_memory_waiting_seconds_total", what: "time in which a process waited for memory", unit: "s", bad: true},
 	{name: "snag_cgroup_cpu_throttled_seconds_total", what: "time for which control groups had used up their CPU quota", unit: "s", bad: true},
@@ -46,34 +47,48 @@ var counters = []counter{
 	{name: "node_vmstat_pgscan_direct", what: "pages that programs had to reclaim themselves", bad: true},
 }
 
-// amountsOf are the amounts of two recordings, as far as both measured them.
-func amountsOf(a, b *recording.Recording) (out []Amount) {
+// amountsOf are the amounts that both recordings measured, and the names of those that only one did:
+// what was not measured is not 0.
+func amountsOf(a, b *recording.Recording) (out []Amount, oneSided []string) {
 	for _, c := range counters {
 		one := Amount{What: c.what, Unit: c.unit, Bad: c.bad}
 		out = append(out, one.of(growths(a, c), growths(b, c))...)
 	}
 	for _, e := range lasting {
-		one := Amount{What: e.what, Unit: "s", Bad: true}
-		out = append(out, one.of(e.seconds(a), e.seconds(b))...)
+		if both(a, b, e.measure, e.what, &oneSided) {
+			one := Amount{What: e.what, Unit: "s", Bad: true}
+			out = append(out, one.of(e.seconds(a), e.seconds(b))...)
+		}
 	}
-	da, db := rowsOf(a), rowsOf(b)
-	keys := map[string]bool{}
-	for what := range da {
-		keys[what] = true
+	da, db := counts{}, counts{}
+	if both(a, b, "drops.kfree_skb", "packets that the kernel dropped", &oneSided) {
+		da.drops(a)
+		db.drops(b)
 	}
-	for what := range db {
-		keys[what] = true
+	if both(a, b, "sockets.errors", "calls that failed", &oneSided) {
+		da.errors(a)
+		db.errors(b)
 	}
-	var all []string
-	for what := range keys {
-		all = append(all, what)
-	}
-	slices.Sort(all)
-	for _, what := range all {
+	all := maps.Clone(da)
+	maps.Copy(all, db)
+	for _, what := range slices.Sorted(maps.Keys(all)) {
 		one := Amount{What: what, Bad: true}
 		out = append(out, one.of(orEmpty(da[what], a), orEmpty(db[what], b))...)
 	}
-	return out
+	return out, oneSided
+}
+
+// both reports whether both recordings measured something, and names what only one did.
+func both(a, b *recording.Recording, measure, what string, oneSided *[]string) bool {
+	_, inA := a.Measured(measure)
+	_, inB := b.Measured(measure)
+	switch {
+	case inA && !inB:
+		*oneSided = append(*oneSided, what+" (not measured in B)")
+	case inB && !inA:
+		*oneSided = append(*oneSided, what+" (not measured in A)")
+	}
+	return inA && inB
 }
 
 // Smaller differences matter to nobody.
@@ -116,7 +131,7 @@ func seconds(r *recording.Recording) int { return int(r.Length().Seconds()) }
 func growths(r *recording.Recording, c counter) []float64 {
 	var out []float64
 	for _, s := range r.Series {
-		if s.Name != c.name || slices.ContainsFunc(labelsOf(c.but), func(l [2]string) bool { return s.Labels[l[0]] == l[1] }) {
+		if s.Name != c.name || c.mode != "" && s.Labels["mode"] == c.mode {
 			continue
 		}
 		if out == nil {
@@ -132,13 +147,6 @@ func growths(r *recording.Recording, c counter) []float64 {
 	return out
 }
 
-func labelsOf(l recording.Labels) (out [][2]string) {
-	for k, v := range l {
-		out = append(out, [2]string{k, v})
-	}
-	return out
-}
-
 // share adds what happened between two times to the seconds in between.
 func share(out []float64, r *recording.Recording, from, to recording.Time, v float64) {
 	length := to.Sub(from).Seconds()
@@ -149,14 +157,14 @@ func share(out []float64, r *recording.Recording, from, to recording.Time, v flo
 	}
 }
 
-// lasts are events that last.
-type lasts struct{ kind, what string }
+// lasts are events that last, and the measure that sees them.
+type lasts struct{ kind, measure, what string }
 
 var lasting = []lasts{
-	{recording.EventStreamFreeze, "time in which streams froze"},
-	{recording.EventStopped, "time in which processes were stopped"},
-	{recording.EventGCPause, "time in which a collector stopped a JVM"},
-	{recording.EventSafepoint, "time in which JVMs were at a safepoint"},
+	{recording.EventStreamFreeze, "streams.figures", "time in which streams froze"},
+	{recording.EventStopped, "host.processes", "time in which processes were stopped"},
+	{recording.EventGCPause, "jvm.counters", "time in which a collector stopped a JVM"},
+	{recording.EventSafepoint, "jvm.counters", "time in which JVMs were at a safepoint"},
 }
 
 func (e lasts) seconds(r *recording.Recording) []float64 {
@@ -176,31 +184,35 @@ func (e lasts) seconds(r *recording.Recording) []float64 {
 	return out
 }
 
-// rowsOf are counts that rows have, by what they are, by second.
-func rowsOf(r *recording.Recording) map[string][]float64 {
-	out := map[string][]float64{}
-	add := func(what string, t recording.Time, n uint64) {
-		if n == 0 {
-			return
-		}
-		if out[what] == nil {
-			out[what] = make([]float64, seconds(r))
-		}
-		if at := int(t.Sub(r.Manifest.Start).Seconds()); at >= 0 && at < len(out[what]) {
-			out[what][at] += float64(n)
-		}
+// counts are what rows count, by what it is, by second.
+type counts map[string][]float64
+
+func (c counts) add(r *recording.Recording, what string, t recording.Time, n uint64) {
+	if n == 0 {
+		return
 	}
+	if c[what] == nil {
+		c[what] = make([]float64, seconds(r))
+	}
+	if at := int(t.Sub(r.Manifest.Start).Seconds()); at >= 0 && at < len(c[what]) {
+		c[what][at] += float64(n)
+	}
+}
+
+func (c counts) drops(r *recording.Recording) {
 	for _, d := range r.Drops {
 		if !d.Benign {
-			add("packets that the kernel dropped ("+d.Reason+")", d.T, d.N)
+			c.add(r, "packets that the kernel dropped ("+d.Reason+")", d.T, d.N)
 		}
 	}
+}
+
+func (c counts) errors(r *recording.Recording) {
 	for _, e := range r.CallErrors {
 		if !ordinary(e.Errno) {
-			add(cmp.Or(e.Comm, "a program")+": "+e.Call+" failed with "+e.Errno, e.T, e.N)
+			c.add(r, cmp.Or(e.Comm, "a program")+": "+e.Call+" failed with "+e.Errno, e.T, e.N)
 		}
 	}
-	return out
 }
 
 func ordinary(errno string) bool {

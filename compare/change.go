@@ -3,6 +3,8 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // block is a stretch of a recording: what was counted, and of how much (answers, or seconds). Figures
@@ -71,7 +73,8 @@ func (c *Change) judge(m int) {
 	linear := c.A == 0 || c.B == 0
 	sa, sb := spread(c.a, linear), spread(c.b, linear)
 	se := math.Hypot(sa, sb)
-	wide := student(0.05/float64(max(m, 1)), freedom(sa, sb, len(c.a), len(c.b))) * se
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom(sa, sb, len(c.a), len(c.b))}
+	wide := t.Quantile(1-0.05/float64(max(m, 1))/2) * se
 	if linear {
 		c.sure = math.Abs(c.B-c.A) > wide && c.A != c.B
 		return
@@ -116,32 +119,4 @@ func freedom(sa, sb float64, na, nb int) float64 {
 		return float64(na + nb - 2)
 	}
 	return (va + vb) * (va + vb) / (va*va/float64(na-1) + vb*vb/float64(nb-1))
-}
-
-// student is the quantile of Student's t that leaves alpha outside, both sides together: Hill's
-// algorithm 396 (Communications of the ACM 13, 1970).
-func student(alpha, df float64) float64 {
-	df = max(df, 1)
-	if df < 1.5 {
-		return 1 / math.Tan(alpha*math.Pi/2)
-	}
-	a := 1 / (df - 0.5)
-	b := 48 / (a * a)
-	c := ((20700*a/b-98)*a-16)*a + 96.36
-	d := ((94.5/(b+c)-3)/b + 1) * math.Sqrt(a*math.Pi/2) * df
-	x := d * alpha
-	y := math.Pow(x, 2/df)
-	if y > 0.05+a {
-		x = -math.Sqrt2 * math.Erfinv(1-alpha)
-		y = x * x
-		if df < 5 {
-			c += 0.3 * (df - 4.5) * (x + 0.6)
-		}
-		c = (((0.05*d*x-5)*x-7)*x-2)*x + b + c
-		y = (((((0.4*y+6.3)*y+36)*y+94.5)/c-y-3)/b + 1) * x
-		y = math.Expm1(a * y * y)
-	} else {
-		y = ((1/(((df+6)/(df*y)-0.089*d-0.822)*(df+2)*3)+0.5/(df+4))*y-1)*(df+1)/(df+2) + 1/y
-	}
-	return math.Sqrt(df * y)
 }

@@ -24,6 +24,8 @@ type Comparison struct {
 	OnlyA, OnlyB []string
 	// TooFew parties were in both, with too few answers to compare them.
 	TooFew []string
+	// OneSided is what only one recording measured, and was not compared.
+	OneSided []string
 	// Compared is how many figures were compared: all intervals together hold in 95 % of all
 	// comparisons.
 	Compared int
@@ -60,7 +62,11 @@ func Of(a, b *recording.Recording) *Comparison {
 	sa, sb := scene.Build(a), scene.Build(b)
 	c := &Comparison{A: a, B: b}
 	tests := c.parties(ledger.Build(sa, a), ledger.Build(sb, b))
-	amounts := amountsOf(a, b)
+	amounts, oneSided := amountsOf(a, b)
+	c.OneSided = oneSided
+	if !both(a, b, "sockets.turns", "requests and answers", &c.OneSided) {
+		c.OnlyA, c.OnlyB = nil, nil // it may be there all the same
+	}
 	c.Compared = tests + len(amounts)
 	for i := range c.Parties {
 		c.Parties[i].judge(c.Compared)

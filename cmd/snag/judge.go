@@ -10,6 +10,7 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/private"
+	"snag/internal/shown"
 	"snag/recording"
 	"snag/report"
 	"snag/verdict"
@@ -164,8 +165,9 @@ func (f *showFlags) openEarlier(r *recording.Recording, dir string) error {
 	}
 	for _, file := range files {
 		one, err := f.from.openAs(f.own, file)
-		if err != nil {
-			return err
+		if err != nil { // the recording itself can be judged without it
+			fmt.Fprintf(shown.To(os.Stderr), "snag: %v\n", err)
+			continue
 		}
 		r.Earlier = append(r.Earlier, one)
 	}

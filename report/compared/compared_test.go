@@ -67,7 +67,7 @@ func TestJSON(t *testing.T) {
 		if err := json.Unmarshal(b.Bytes(), &d); err != nil {
 			t.Fatal(err)
 		}
-		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few"} {
+		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few", "not_compared"} {
 			if _, ok := d[list].([]any); !ok {
 				t.Errorf("%s of %v: %v", list, pair, d[list])
 			}

@@ -26,6 +26,7 @@ type Document struct {
 	OnlyA     []string      `json:"only_a"`
 	OnlyB     []string      `json:"only_b"`
 	TooFew    []string      `json:"too_few"`
+	OneSided  []string      `json:"not_compared"`
 }
 
 // Side is one recording.
@@ -94,7 +95,7 @@ func (s *Shown) WriteJSON(w io.Writer) error {
 	d := Document{
 		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared,
 		Parties: []PartyRow{}, Amounts: []AmountRow{}, Functions: []FunctionRow{},
-		Builds: settingRows(s.Builds), Settings: settingRows(s.Settings), OnlyA: orNo(s.OnlyA), OnlyB: orNo(s.OnlyB), TooFew: orNo(s.TooFew),
+		Builds: settingRows(s.Builds), Settings: settingRows(s.Settings), OnlyA: orNo(s.OnlyA), OnlyB: orNo(s.OnlyB), TooFew: orNo(s.TooFew), OneSided: orNo(s.OneSided),
 	}
 	for _, p := range s.Parties {
 		row := PartyRow{Role: string(p.B.Role), Subject: p.B.Subject.Name, Time: changeRow(p.Time), Failed: changeRow(p.Failed), RateA: p.RateA, RateB: p.RateB, Points: []PointsRow{}}

@@ -4,6 +4,7 @@ package compared
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"snag/compare"
@@ -63,6 +64,8 @@ func (s *Shown) tooLittle() string {
 	switch {
 	case len(s.TooFew) > 0:
 		return fmt.Sprintf("too few answers of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
+	case slices.ContainsFunc(s.OneSided, func(what string) bool { return strings.HasPrefix(what, "requests") }):
+		return "requests and answers were measured in one of the recordings only; snag show says why"
 	case len(s.OnlyA)+len(s.OnlyB) > 0:
 		return "no service or call is in both recordings"
 	}

@@ -33,6 +33,7 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	list(&b, "only in A", s.OnlyA)
 	list(&b, "only in B", s.OnlyB)
 	list(&b, "too few answers to compare", s.TooFew)
+	list(&b, "not compared", s.OneSided)
 	b.WriteString("\n" + wrapped(fmt.Sprintf("%s compared. If nothing differed, at most 5 of 100 such comparisons would find a change.", units.Plural(s.Compared, "figure")), width))
 	_, err := io.WriteString(shown.To(w), b.String())
 	return err
