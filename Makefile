@@ -8,7 +8,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files study-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record study-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,12 @@ bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which i
 	tools/setup.sh bench-syscalls
 	$(MAKE) --no-print-directory build
 	$(GO) run ./tools/benchsyscalls -snag bin/snag
+
+ROUNDS ?= 2
+bench-record: ## snag record beside below, atop, sysstat, netdata, node_exporter and perf: what each costs, and what each knows of six incidents (root, about 40 min; PART=cost or incidents, ROUNDS=2; fetches them into ~/.cache/snag)
+	tools/setup.sh bench-record
+	$(MAKE) --no-print-directory build
+	$(GO) run ./tools/benchrecord -snag bin/snag -lab bin/snag-lab -part '$(or $(PART),all)' -rounds $(ROUNDS)
 
 SIZE ?= 1
 bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCViewer and others, on files that it makes (root, about 15 min; SIZE=0.1: a tenth)
