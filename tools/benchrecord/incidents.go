@@ -45,6 +45,11 @@ func (r *report) incidents(ctx context.Context, o *options) error {
 		return err
 	}
 	defer os.RemoveAll(parent)
+	w, gone, err := newWorld(o)
+	if err != nil {
+		return err
+	}
+	defer gone()
 	var all []*running
 	defer func() {
 		for _, one := range all {
@@ -68,7 +73,7 @@ func (r *report) incidents(ctx context.Context, o *options) error {
 		if !o.incidents.MatchString(in.name) {
 			continue
 		}
-		res, err := in.happen(ctx, o)
+		res, err := in.happen(ctx, o, w)
 		if err != nil {
 			return fmt.Errorf("incident %s: %w", in.name, err)
 		}
@@ -82,7 +87,7 @@ func (r *report) incidents(ctx context.Context, o *options) error {
 }
 
 // happen makes one: a service that is well for a while, then its fault.
-func (in incident) happen(ctx context.Context, o *options) (res incidentResult, err error) {
+func (in incident) happen(ctx context.Context, o *options, w world) (res incidentResult, err error) {
 	for _, t := range in.needs {
 		if !t.Installed() {
 			return res, fmt.Errorf("it needs the command %s: apt-get install %s", t.Command, t.Package)
@@ -93,7 +98,7 @@ func (in incident) happen(ctx context.Context, o *options) (res incidentResult, 
 		return res, err
 	}
 	defer func() { err = errors.Join(err, s.Close(), wait(ctx, restFor)) }()
-	fault := in.well(s, o.lab)
+	fault := in.well(s, w)
 	if err := errors.Join(s.Err(), wait(ctx, healthyFor)); err != nil {
 		return res, err
 	}
