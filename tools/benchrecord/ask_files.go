@@ -77,7 +77,18 @@ func parseAtop(out []byte, s span) figures {
 	return f.over(float64(len(times)))
 }
 
+// atopThread is where a line says whether it is a process's (y) or one of its threads' (n),
+// whom the process's line counts as well.
+var atopThread = map[string]int{"PRC": 10, "PRM": 13, "PRD": 9}
+
 func (f figures) atopProcess(label, process, state string, w []string) {
+	at := atopThread[label]
+	if label == "PRG" { // after the command line, which has any number of words
+		at = len(w) - 6
+	}
+	if at < 0 || at >= len(w) || w[at] == "n" {
+		return
+	}
 	switch {
 	case label == "PRG":
 		f[process+" state "+state]++
