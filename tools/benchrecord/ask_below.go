@@ -98,7 +98,7 @@ func (f figures) belowRow(object string, row map[string]any, isFirst bool, first
 
 // belowNumber reads a figure with its unit, "20.6 MB/s", "13.46%".
 func belowNumber(word string) (float64, bool) {
-	digits := strings.TrimRight(word, "%/sabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+	digits := strings.TrimRightFunc(word, func(c rune) bool { return c < '0' || c > '9' })
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		return 0, false

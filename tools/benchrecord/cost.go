@@ -11,14 +11,13 @@ import (
 
 // cost is what one recorder took in one round.
 type cost struct {
-	Name    string        `json:"name"`
-	Round   int           `json:"round"`
-	Window  time.Duration `json:"window_ns"`
-	CPU     []part        `json:"programs"`
-	Disk    float64       `json:"disk_bytes_per_hour"`
-	Load    string        `json:"load_average"`
-	Note    string        `json:"note,omitempty"`
-	Samples float64       `json:"-"`
+	Name   string        `json:"name"`
+	Round  int           `json:"round"`
+	Window time.Duration `json:"window_ns"`
+	CPU    []part        `json:"programs"`
+	Disk   float64       `json:"disk_bytes_per_hour"`
+	Load   string        `json:"load_average"`
+	Note   string        `json:"note,omitempty"`
 	// Usual is the interval that it has by default, where it was too long to be measured.
 	Usual    time.Duration `json:"usual_ns,omitempty"`
 	Interval time.Duration `json:"interval_ns,omitempty"`

@@ -3,18 +3,18 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // row of the table: the median of each figure over the rounds.
 type row struct {
-	name, parts, note    string
-	cpu, memory, disk    float64
-	least, most          float64
-	computed             bool
-	missing              string
-	loadLeast, loadWorst string
+	name, parts, note string
+	cpu, memory, disk float64
+	least, most       float64
+	computed          bool
+	missing           string
 }
 
 // costRows joins the rounds. What runs at a longer interval by default than could be
@@ -67,6 +67,20 @@ func parts(rounds []cost) string {
 	return strings.Join(out, ", ")
 }
 
+// loads is the range of the machine's load average at the ends of the windows.
+func loads(all []cost) string {
+	var v []float64
+	for _, c := range all {
+		if l, err := strconv.ParseFloat(c.Load, 64); err == nil {
+			v = append(v, l)
+		}
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", after each window %.1f to %.1f", slices.Min(v), slices.Max(v))
+}
+
 func medianOf(all []cost, of func(cost) float64) float64 {
 	var v []float64
 	for _, c := range all {
@@ -84,7 +98,7 @@ func median(v []float64) float64 {
 // costTable is the table of docs/record.md. Ratios are beside the first row, snag's.
 func costTable(r *report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Measured on %s, %s.\n\n", r.Began.Format(time.DateOnly), r.Machine)
+	fmt.Fprintf(&b, "Measured on %s, %s%s.\n\n", r.Began.Format(time.DateOnly), r.Machine, loads(r.Cost))
 	b.WriteString("| recorder | CPU, % of a core (range) | × snag | memory (PSS), MB | × snag | disk, MB per hour | × snag | |\n|---|---|---|---|---|---|---|---|\n")
 	rows := costRows(r.Cost)
 	snag := slices.IndexFunc(rows, func(r row) bool { return strings.HasPrefix(r.name, "snag") && r.missing == "" })
