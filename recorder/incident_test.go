@@ -34,7 +34,7 @@ func guarded(t *testing.T, dir string, seconds, from, to int, fails error) (repo
 		if i >= from && i < to {
 			why = "it hurts"
 		}
-		g.second(t.Context(), second(i), why, false)
+		g.second(t.Context(), second(i), notice{why: why})
 		g.judging.Wait()
 	}
 	return reports
@@ -142,7 +142,7 @@ func TestARuleMakesAnIncident(t *testing.T) {
 		if ruled {
 			why = "load > 1: 2"
 		}
-		g.second(t.Context(), second(i), why, ruled)
+		g.second(t.Context(), second(i), notice{why: why, ruled: ruled})
 		g.judging.Wait()
 	}
 	if got := strings.Join(reports, ", "); got != "begins: load > 1: 2, ends: load > 1: 2" {
@@ -188,7 +188,7 @@ func TestACloserLookAtAnIncident(t *testing.T) {
 			if i >= 100 && i < 150 {
 				why = "it hurts"
 			}
-			g.second(t.Context(), second(i), why, false)
+			g.second(t.Context(), second(i), notice{why: why})
 			g.judging.Wait()
 		}
 		all, err := Ring{dir}.Incidents()

@@ -22,7 +22,9 @@ import (
 // lookFor is how long a closer look takes: as long as the recorder waits before it judges.
 const lookFor = 10 * time.Second
 
-// lookNow returns what runs snag find, with its closer look at suspects, in a process of its own.
+// lookNow returns what runs snag find, with its closer look at suspects, in a process of its own. It is
+// given no streams: they are read already, and a second viewer of each would be a load of its own. The
+// judgement of the ring knows what happened to them.
 func lookNow(budget string) recorder.Look {
 	return func(ctx context.Context, ring, out string) (recorder.Finding, error) {
 		return findInChild(ctx, true, "--for", lookFor.String(), "--quiet", "--budget", budget, "--ring", ring, "--out", out)
