@@ -11,8 +11,9 @@ import (
 	"snag/recording"
 )
 
-// Judge judges a time in a ring and saves the judged recording to the file out.
-type Judge func(ctx context.Context, ring string, from, to recording.Time, out string) (Finding, error)
+// Judge judges a time in a ring and saves the judged recording to the file out. It leaves out the streams
+// that are known to be wrong (Without).
+type Judge func(ctx context.Context, ring string, from, to recording.Time, known []string, out string) (Finding, error)
 
 // Phases of an incident that are reported (Plan.Report).
 const (
@@ -96,8 +97,7 @@ func (g *monitor) judge(ctx context.Context, o order, id int) judged {
 		}
 	}
 	next := g.ring.Recording(j.id) + ".new"
-	j.Finding, j.err = g.plan.Judge(ctx, g.plan.Dir, o.From, o.To, next)
-	j.Hurt = others(j.Finding, o.Known)
+	j.Finding, j.err = g.plan.Judge(ctx, g.plan.Dir, o.From, o.To, o.Known, next)
 	switch {
 	case j.err != nil || !j.Hurt && !o.Ruled:
 		_ = recording.Remove(next)

@@ -3,6 +3,7 @@ package recorder
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"snag/recording"
@@ -12,7 +13,8 @@ import (
 // says of them. A stream is a viewer: what stops it needs no comparison with usual values.
 type watched struct {
 	standing map[standingKey]wrong
-	known    map[string]bool // streams that were wrong for mostStanding, and still are
+	came     map[string]bool // streams that have given frames
+	known    map[string]bool // streams that were wrong for long, and still are
 	brief    string          // what was over before its beginning was written, since tick
 }
 
@@ -26,10 +28,14 @@ type wrong struct {
 
 // mostStanding is how long what goes on counts as noticed. Then its incident ends, so that it does not
 // hide the next one, and the stream counts as known to be wrong until nothing is wrong with it.
-const mostStanding = 10 * time.Minute
+// Of a URL that never worked, nothing new is learned by waiting.
+const (
+	mostStanding = 10 * time.Minute
+	mostNever    = time.Minute
+)
 
 func newWatched() *watched {
-	return &watched{standing: map[standingKey]wrong{}, known: map[string]bool{}}
+	return &watched{standing: map[standingKey]wrong{}, came: map[string]bool{}, known: map[string]bool{}}
 }
 
 // streamWrongs are the events of streams that start a judgement, and what they mean. Those of pictures and
@@ -54,6 +60,7 @@ func (w *watched) take(e recording.Event) {
 	}
 	switch {
 	case e.Kind == recording.EventStreamFirstFrame:
+		w.came[name] = true
 		for _, kind := range []string{recording.EventStreamEnded, recording.EventStreamRefused, recording.EventStreamChanged} {
 			w.over(standingKey{name, kind})
 		}
@@ -97,7 +104,7 @@ func (w *watched) tick(now recording.Time) string {
 	w.brief = ""
 	var first recording.Time
 	for k, s := range w.standing {
-		if now.Sub(s.since) > mostStanding {
+		if age := now.Sub(s.since); age > mostStanding || age > mostNever && !w.came[k.stream] {
 			w.known[k.stream] = true
 		}
 		if w.known[k.stream] {
@@ -110,11 +117,18 @@ func (w *watched) tick(now recording.Time) string {
 	return why
 }
 
-// others reports whether a verdict has affected clients or streams beside the streams that are known to
-// give no frames.
-func others(f Finding, known []string) bool {
-	if len(f.Symptoms) == 0 {
-		return f.Hurt
+// Without removes streams from a recording. A stream that has been wrong for long would be the first
+// symptom of each verdict, and without a culprit of its own no other could be proved.
+func Without(r *recording.Recording, streams []string) {
+	if len(streams) == 0 {
+		return
 	}
-	return f.Hurt && slices.ContainsFunc(f.Symptoms, func(s Named) bool { return !slices.Contains(known, s.Subject) })
+	r.Streams = slices.DeleteFunc(r.Streams, func(s recording.Stream) bool { return slices.Contains(streams, s.Name) })
+	r.StreamFiles = slices.DeleteFunc(r.StreamFiles, func(s recording.StreamFile) bool { return slices.Contains(streams, s.Name) })
+	r.Events = slices.DeleteFunc(r.Events, func(e recording.Event) bool {
+		return e.Subject.Kind == recording.KindStream && slices.Contains(streams, e.Subject.Name)
+	})
+	r.Series = slices.DeleteFunc(r.Series, func(s recording.Series) bool {
+		return strings.HasPrefix(s.Name, "snag_stream_") && slices.Contains(streams, s.Labels["stream"])
+	})
 }

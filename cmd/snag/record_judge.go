@@ -33,9 +33,13 @@ func lookNow(budget string) recorder.Look {
 
 // judgePast runs snag find --from in a process of its own: its memory is freed when it ends, and a crash
 // does not end the recorder.
-func judgePast(ctx context.Context, ring string, from, to recording.Time, out string) (recorder.Finding, error) {
+func judgePast(ctx context.Context, ring string, from, to recording.Time, known []string, out string) (recorder.Finding, error) {
 	at := func(t recording.Time) string { return t.Wall().Format(time.RFC3339Nano) }
-	return findInChild(ctx, false, "--from", at(from), "--to", at(to), "--ring", ring, "--out", out)
+	args := []string{"--from", at(from), "--to", at(to), "--ring", ring, "--out", out}
+	for _, name := range known {
+		args = append(args, "--without-stream="+name)
+	}
+	return findInChild(ctx, false, args...)
 }
 
 // findInChild runs snag find and reads its verdict. The recorder's low priority would make what measures
