@@ -42,6 +42,7 @@ type kept struct {
 
 // second begins a piece that is new, and says now and then what was measured.
 func (k *kept) second() {
+	k.env.Sink.Sample(k.env.Now(), "snag_probe_late_seconds", recording.Labels{"probe": name}, k.record.Lately().Seconds())
 	if k.env.Round.Next(&k.round) {
 		k.record.Restate()
 	}
@@ -51,7 +52,6 @@ func (k *kept) second() {
 }
 
 func (k *kept) cover() {
-	k.env.Sink.Sample(k.env.Now(), "snag_probe_late_seconds", recording.Labels{"probe": name}, k.record.Lately().Seconds())
 	for _, c := range Coverage(k.w) {
 		if c.State != recording.CoverageOff {
 			c.Since, c.Late = k.since, k.record.Late().Seconds()
