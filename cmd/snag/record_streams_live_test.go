@@ -30,6 +30,10 @@ func TestRecordOfAStreamThatStops(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	stops := publishFilm(t, server, "stops", "null", inH264...)
 	publishFilm(t, server, "runs", "null", inH264...)
+	within(t, "both are published", func() bool {
+		text, _ := exec.Command(snag, "watch", "--plain", "--for", "2s", origin.URL(server, "stops"), origin.URL(server, "runs")).Output() // it exits 10 if one is not
+		return strings.Count(string(text), "first frame after") == 2
+	})
 	secret := strings.Replace(origin.URL(server, "stops"), "rtmp://", "rtmp://user:hunter2@", 1) + "?key=hunter3"
 	cmd := exec.Command(snag, "record", "--ring", file("ring"), "--stream", secret, "--stream", origin.URL(server, "runs"))
 	stderr := printing(t, cmd, file("out"))
@@ -39,7 +43,7 @@ func TestRecordOfAStreamThatStops(t *testing.T) {
 		return err == nil && len(r.Select("snag_stream_gap_seconds", "stream", name)) > 0
 	}
 	within(t, "both streams are read", func() bool { return frames("live/stops") && frames("live/runs") })
-	time.Sleep(4 * time.Second) // of the stream as it is when it is well
+	time.Sleep(3 * time.Second) // of the stream as it is when it is well
 	if err := stops.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
