@@ -13,9 +13,10 @@ import (
 // says of them. A stream is a viewer: what stops it needs no comparison with usual values.
 type watched struct {
 	standing map[standingKey]wrong
-	came     map[string]bool // streams that have given frames
-	known    map[string]bool // streams that were wrong for long, and still are
-	brief    string          // what was over before its beginning was written, since tick
+	came     map[string]bool           // streams that have given frames
+	asked    map[string]recording.Time // streams that have given none: when they were asked for
+	known    map[string]bool           // streams that were wrong for long, and still are
+	brief    string                    // what was over before its beginning was written, since tick
 }
 
 // standingKey is one thing that is wrong with a stream.
@@ -35,7 +36,7 @@ const (
 )
 
 func newWatched() *watched {
-	return &watched{standing: map[standingKey]wrong{}, came: map[string]bool{}, known: map[string]bool{}}
+	return &watched{standing: map[standingKey]wrong{}, came: map[string]bool{}, asked: map[string]recording.Time{}, known: map[string]bool{}}
 }
 
 // streamWrongs are the events of streams that start a judgement, and what they mean. Those of pictures and
@@ -46,6 +47,20 @@ var streamWrongs = map[string]string{
 	recording.EventStreamGarbled: "its picture has errors", recording.EventStreamBlack: "its picture is black", recording.EventStreamPlain: "its picture is of one brightness",
 	recording.EventStreamStill: "its picture does not change", recording.EventStreamSilentAudio: "its audio is silent",
 	recording.EventStreamEnded: "ended", recording.EventStreamRefused: "cannot be read", recording.EventStreamChanged: "no audio",
+}
+
+// unanswered is how long a server may take to give the first frame. Some take the connection, answer
+// nothing and never close it: no event tells of that.
+const (
+	unanswered    = 10 * time.Second
+	neverAnswered = "unanswered" // beside the events' kinds
+)
+
+// row processes a stream's row.
+func (w *watched) row(s recording.Stream) {
+	if _, known := w.asked[s.Name]; s.Side == recording.StreamSidePlayer && s.First == 0 && !w.came[s.Name] && !known {
+		w.asked[s.Name] = s.T
+	}
 }
 
 // take processes an event.
@@ -61,7 +76,8 @@ func (w *watched) take(e recording.Event) {
 	switch {
 	case e.Kind == recording.EventStreamFirstFrame:
 		w.came[name] = true
-		for _, kind := range []string{recording.EventStreamEnded, recording.EventStreamRefused, recording.EventStreamChanged} {
+		delete(w.asked, name)
+		for _, kind := range []string{neverAnswered, recording.EventStreamEnded, recording.EventStreamRefused, recording.EventStreamChanged} {
 			w.over(standingKey{name, kind})
 		}
 	case !known:
@@ -103,6 +119,11 @@ func (w *watched) tick(now recording.Time) string {
 	why := w.brief
 	w.brief = ""
 	var first recording.Time
+	for name, at := range w.asked {
+		if now.Sub(at) >= unanswered {
+			w.standing[standingKey{name, neverAnswered}] = wrong{at, "no frame since it was asked for"}
+		}
+	}
 	for k, s := range w.standing {
 		if age := now.Sub(s.since); age > mostStanding || age > mostNever && !w.came[k.stream] {
 			w.known[k.stream] = true

@@ -78,6 +78,39 @@ func TestStreamsAreNoticed(t *testing.T) {
 	}
 }
 
+// A server that takes the connection and answers nothing sends no event.
+func TestAStreamWithoutAnAnswerIsNoticed(t *testing.T) {
+	t.Parallel()
+	w := newTrigger()
+	row := recording.Stream{T: second(0), Name: "a", Side: recording.StreamSidePlayer}
+	w.Take(row)
+	from, to := 0, 0
+	for i := range 200 {
+		if i == 60 {
+			row.T = second(60)
+			w.Take(row) // in the next piece
+		}
+		if why := w.streams.tick(second(i)); why != "" {
+			if why != "stream a: no frame since it was asked for" {
+				t.Fatal(why)
+			}
+			if from == 0 {
+				from = i
+			}
+			to = i + 1
+		}
+	}
+	if from != 10 || to != 61 || !w.streams.known["a"] {
+		t.Errorf("noticed from %d to %d s, known: %v", from, to, w.streams.known)
+	}
+	w.Take(streamEvent(recording.EventStreamFirstFrame, "a", 200, 200))
+	row.T = second(201)
+	w.Take(row)
+	if why := w.streams.tick(second(300)); why != "" || len(w.streams.known) > 0 {
+		t.Errorf("after its first frame: %q, %v", why, w.streams.known)
+	}
+}
+
 // A stream that stays wrong is news again once it was well.
 func TestAStreamThatWasWellIsNewsAgain(t *testing.T) {
 	t.Parallel()

@@ -84,6 +84,8 @@ func (w *trigger) Take(row recording.Row) {
 	switch v := row.(type) {
 	case recording.Turns:
 		w.turns(v)
+	case recording.Stream:
+		w.streams.row(v)
 	case recording.Event:
 		w.streams.take(v)
 		if worthALook[v.Kind] {
