@@ -46,8 +46,8 @@ func (c *Change) judgeRare(alpha float64) {
 }
 
 // unevenness is the variance of the blocks' counts in parts of their mean (Pearson's statistic by its
-// degrees of freedom): 1 where events come singly, as far as the blocks show. As few blocks do not show
-// it well, its upper bound is taken once it is beyond chance.
+// degrees of freedom): 1 where they fall as singly as by chance. As few blocks do not show it well,
+// its upper bound is taken once it is beyond chance.
 func unevenness(a, b []block) float64 {
 	square, freedom := 0.0, 0.0
 	for _, side := range [][]block{a, b} {

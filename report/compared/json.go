@@ -62,6 +62,7 @@ type SilentRow struct {
 	Failed  uint64  `json:"failed_connects"`
 }
 
+// silentRows are never null.
 func silentRows(all []compare.Silent) []SilentRow {
 	out := []SilentRow{}
 	for _, q := range all {
