@@ -88,7 +88,7 @@ func line(i recorder.Incident, what string) string {
 		head += fmt.Sprintf("; %s, no culprit is proved: %s", i.Symptoms[0].Name, i.Symptoms[0].Text)
 	}
 	if len(i.Known) > 0 {
-		head += fmt.Sprintf("; still wrong, and not judged again until it is well: %s", strings.Join(i.Known, ", "))
+		head += fmt.Sprintf("; still wrong, and left out of judgements until it works again: %s", strings.Join(i.Known, ", "))
 	}
 	return fmt.Sprintf("%s (snag incidents show %d)", head, i.ID)
 }

@@ -46,7 +46,7 @@ func newViewing(urls []string, note func(string)) (*viewing, error) {
 	return v, nil
 }
 
-// probe stands in place of the recorder's probe of streams.
+// probe replaces the recorder's probe of streams.
 func (v *viewing) probe() *probe.Probe {
 	if v == nil {
 		return nil

@@ -40,7 +40,7 @@ type kept struct {
 	done   sync.WaitGroup
 }
 
-// second begins a piece that is new, and says now and then what was measured.
+// second writes what a new piece needs, and the coverage every few seconds.
 func (k *kept) second() {
 	k.env.Sink.Sample(k.env.Now(), "snag_probe_late_seconds", recording.Labels{"probe": name}, k.record.Lately().Seconds())
 	if k.env.Round.Next(&k.round) {

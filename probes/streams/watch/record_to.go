@@ -49,7 +49,7 @@ func (r *Record) writer(s *one) *figures.Writer {
 		return to
 	}
 	to.Ring()
-	to.Events(s.stood) // the recorder begins anew when the clock is set: what stood goes on
+	to.Events(s.stood) // the recorder starts again when the clock is set: what was open still is
 	return to
 }
 
