@@ -102,11 +102,11 @@ func (x Amount) of(a, b []float64) []Amount {
 	if a == nil || b == nil {
 		return nil
 	}
-	least := leastCount
+	least, k := leastCount, events
 	if x.Unit == "s" {
-		least = leastPart
+		least, k = leastPart, amounts
 	}
-	x.Change = newChange(perSecond(a), perSecond(b), least)
+	x.Change = newChange(perSecond(a), perSecond(b), least, k)
 	if !x.Change.enough() || x.Change.A == 0 && x.Change.B == 0 {
 		return nil
 	}

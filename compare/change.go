@@ -17,6 +17,7 @@ type Change struct {
 	// Low and High bound B/A; both 0: one of them is 0, and there is no ratio.
 	Low, High float64
 
+	kind   kind
 	a, b   []block
 	least  float64 // a smaller difference than this matters to nobody, and a smaller ratio than leastRatio
 	sure   bool    // the interval leaves no change out
@@ -43,8 +44,16 @@ const (
 	leastRatio = 1.1
 )
 
-func newChange(a, b []block, least float64) Change {
-	return Change{A: ratioOf(a), B: ratioOf(b), a: a, b: b, least: least}
+// kind is what the part of a block is.
+type kind int
+
+const (
+	amounts kind = iota // what is measured: seconds, bytes
+	events              // what is counted, and may be rare: errors, drops
+)
+
+func newChange(a, b []block, least float64, k kind) Change {
+	return Change{A: ratioOf(a), B: ratioOf(b), kind: k, a: a, b: b, least: least}
 }
 
 func ratioOf(all []block) float64 {
@@ -70,6 +79,10 @@ func (c *Change) judge(m int) {
 		return
 	}
 	c.judged = true
+	if c.kind == events && rare(c.a, c.b) {
+		c.judgeRare(0.05 / float64(max(m, 1)))
+		return
+	}
 	linear := c.A == 0 || c.B == 0
 	sa, sb := spread(c.a, linear), spread(c.b, linear)
 	se := math.Hypot(sa, sb)

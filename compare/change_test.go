@@ -33,7 +33,7 @@ func TestChangesOfKnownSize(t *testing.T) {
 		for range comparisons {
 			any := false
 			for range figures {
-				one := newChange(drawn(r, c.blocks, 0.01, c.spread), drawn(r, c.blocks, 0.01*c.times, c.spread), 0)
+				one := newChange(drawn(r, c.blocks, 0.01, c.spread), drawn(r, c.blocks, 0.01*c.times, c.spread), 0, amounts)
 				one.judge(figures)
 				any = any || one.Differs()
 				any = any || one.sure // however small
@@ -64,9 +64,9 @@ func TestChangesFromNothing(t *testing.T) {
 		want bool
 	}{"once": {once, false}, "always": {always, true}, "never": {none, false}} {
 		for _, back := range []bool{false, true} {
-			one := newChange(none, c.b, 0)
+			one := newChange(none, c.b, 0, amounts)
 			if back {
-				one = newChange(c.b, none, 0)
+				one = newChange(c.b, none, 0, amounts)
 			}
 			one.judge(10)
 			if one.Differs() != c.want || one.Worse() != (c.want && !back) {

@@ -24,6 +24,9 @@ type Comparison struct {
 	OnlyA, OnlyB []string
 	// TooFew parties were in both, with too few answers to compare them.
 	TooFew []string
+	// Stopped had answers in A and have none in B, or nearly none, though they are asked. Quiet are
+	// those that nobody was seen to ask in B: they are not worse, and not as good either.
+	Stopped, Quiet []Silent
 	// OneSided is what only one recording measured, and was not compared.
 	OneSided []string
 	// Compared is how many figures were compared: all intervals together hold in 95 % of all
@@ -38,20 +41,21 @@ type Outcome string
 const (
 	Worse    Outcome = "worse"      // B takes longer, fails or loses more
 	AsGood   Outcome = "as good"    // it was measured, and nothing got worse by more than chance
-	CantTell Outcome = "can't tell" // nothing that both have could be compared
+	CantTell Outcome = "can't tell" // nothing that both have could be compared, or a service was not asked in B
 )
 
 // Outcome reports whether B is worse than A.
 func (c *Comparison) Outcome() Outcome {
-	for _, p := range c.Parties {
-		if p.Time.Worse() || p.Failed.Worse() {
-			return Worse
-		}
+	if len(c.Stopped) > 0 {
+		return Worse
+	}
+	if slices.ContainsFunc(c.Parties, func(p Party) bool { return p.Worse() }) {
+		return Worse
 	}
 	if slices.ContainsFunc(c.Amounts, func(a Amount) bool { return a.Bad && a.Change.Worse() }) {
 		return Worse
 	}
-	if len(c.Parties) == 0 {
+	if len(c.Parties) == 0 || len(c.Quiet) > 0 {
 		return CantTell
 	}
 	return AsGood
@@ -65,7 +69,7 @@ func Of(a, b *recording.Recording) *Comparison {
 	amounts, oneSided := amountsOf(a, b)
 	c.OneSided = oneSided
 	if !both(a, b, "sockets.turns", "requests and answers", &c.OneSided) {
-		c.OnlyA, c.OnlyB = nil, nil // it may be there all the same
+		c.OnlyA, c.OnlyB, c.Stopped, c.Quiet = nil, nil, nil, nil // it may be there all the same
 	}
 	c.Compared = tests + len(amounts)
 	for i := range c.Parties {

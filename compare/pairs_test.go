@@ -193,7 +193,7 @@ func TestPairsCutFromARecording(t *testing.T) {
 func describe(c *Comparison) string {
 	out := fmt.Sprint(c.Outcome(), c.Settings, c.Builds)
 	for _, p := range c.Parties {
-		if p.Time.Worse() || p.Failed.Worse() {
+		if p.Worse() {
 			out += fmt.Sprintf(" %s %.3g → %.3g s", p.B.Subject.Name, p.Time.A, p.Time.B)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // Party is a service, or a program and the address that it calls, in both recordings.
 type Party struct {
 	A, B *ledger.Party
-	// Time of an answer, s, and the share of failed ones.
+	// Time of an answer on average, s, and the share of failed ones.
 	Time, Failed Change
 	// Rate of answers, 1/s: a load that differs explains other times.
 	RateA, RateB float64
@@ -36,7 +36,11 @@ const (
 
 func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 	for _, p := range a.Parties {
-		if p.Answered >= fewAnswers && b.Same(p) == nil {
+		q := b.Same(p)
+		if p.Answered < fewAnswers || c.silent(p, q) {
+			continue
+		}
+		if q == nil {
 			c.OnlyA = append(c.OnlyA, Name(p))
 		}
 	}
@@ -50,14 +54,16 @@ func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 			continue
 		}
 		one := Party{A: p, B: q, RateA: p.Rate, RateB: q.Rate}
-		fa, ta := blocksOf(a, p)
-		fb, tb := blocksOf(b, q)
-		one.Time, one.Failed = newChange(ta, tb, leastTime), newChange(fa, fb, leastShare)
+		was, now := blocksOf(a, p), blocksOf(b, q)
+		one.Time = newChange(was.time, now.time, leastTime, amounts)
+		one.Failed = newChange(was.failed, now.failed, leastShare, events)
 		if longPoll(p) && longPoll(q) {
 			continue
 		}
 		if min(p.Answered, q.Answered) < fewAnswers || !one.Time.enough() {
-			c.TooFew = append(c.TooFew, Name(q))
+			if name := Name(q); !c.named(name) {
+				c.TooFew = append(c.TooFew, name)
+			}
 			continue
 		}
 		one.Points = pointsOf(p, q)
@@ -65,6 +71,11 @@ func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 		tests += 2
 	}
 	return tests
+}
+
+// named reports whether a party is among those without answers in B.
+func (c *Comparison) named(name string) bool {
+	return slices.ContainsFunc(slices.Concat(c.Stopped, c.Quiet), func(s Silent) bool { return s.Name == name })
 }
 
 // longPoll is a party whose answers come when something happens: what they take is nobody's doing.
@@ -77,8 +88,10 @@ const (
 	mostBlocks = 30
 )
 
-// blocksOf are the failed answers and the time of answers of a party, by blocks.
-func blocksOf(l *ledger.Ledger, p *ledger.Party) (failed, time []block) {
+// parts of a party by blocks.
+type parts struct{ failed, time []block }
+
+func blocksOf(l *ledger.Ledger, p *ledger.Party) (out parts) {
 	seconds := l.Seconds(p)
 	length := max(blockLeast, (len(seconds)+mostBlocks-1)/mostBlocks)
 	for i := 0; i+length <= len(seconds); i += length {
@@ -90,10 +103,10 @@ func blocksOf(l *ledger.Ledger, p *ledger.Party) (failed, time []block) {
 			t.of += s.Answers
 		}
 		if t.of > 0 || t.part > 0 {
-			failed, time = append(failed, f), append(time, t)
+			out.failed, out.time = append(out.failed, f), append(out.time, t)
 		}
 	}
-	return failed, time
+	return out
 }
 
 func pointsOf(a, b *ledger.Party) (out []Point) {
@@ -127,6 +140,9 @@ func (p *Party) judge(m int) {
 	p.Failed.judge(m)
 }
 
+// Worse reports whether answers take longer or fail more often.
+func (p *Party) Worse() bool { return p.Time.Worse() || p.Failed.Worse() }
+
 // weight orders parties: by the request-seconds a second that they take more now.
 func (p *Party) weight() float64 {
 	w := 0.0
@@ -157,13 +173,14 @@ func (c *Comparison) waitsFor(p Party) *Party {
 	if len(p.Points) == 0 || p.Points[0].Account != ledger.Call || !p.Time.Worse() {
 		return nil
 	}
-	for i, q := range c.Parties {
+	for i := range c.Parties {
+		q := &c.Parties[i]
 		switch {
 		case !q.Time.Worse():
 		case p.B.Role == ledger.Calls && q.B.Role == ledger.Serves && q.B.Subject.Local == p.B.Address:
-			return &c.Parties[i]
+			return q
 		case p.B.Role == ledger.Serves && q.B.Role == ledger.Calls && slices.ContainsFunc(q.B.PIDs, func(pid int) bool { return slices.Contains(p.B.PIDs, pid) }):
-			return &c.Parties[i]
+			return q
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ type Status struct {
 	Incident   Incident // the current one; ID 0: none
 	Incidents  int      // since the recorder started
 	Judgements int
+	Known      []string  // streams whose incident ended while they were still wrong
 	Size       int64     // of all pieces, bytes
 	Oldest     time.Time // start of the oldest piece
 	// Probes is the coverage of each probe since the recorder started.

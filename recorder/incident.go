@@ -24,6 +24,8 @@ type Incident struct {
 	Noticed string `json:"noticed,omitempty"`
 	Finding
 	Judgements int `json:"judgements"`
+	// Known are the streams that were still wrong when it ended: they start no other until they are well.
+	Known []string `json:"known_streams,omitempty"`
 }
 
 // Finding is the short form of a verdict.

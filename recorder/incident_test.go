@@ -18,7 +18,7 @@ func guarded(t *testing.T, dir string, seconds, from, to int, fails error) (repo
 	g := newMonitor(Plan{
 		Dir: dir, Limits: Limits{Size: 1 << 30}, Note: func(text string) { reports = append(reports, text) },
 		Report: func(i Incident, what string) { reports = append(reports, what) },
-		Judge: func(_ context.Context, _ string, a, b recording.Time, out string) (Finding, error) {
+		Judge: func(_ context.Context, _ string, a, b recording.Time, _ []string, out string) (Finding, error) {
 			if fails != nil {
 				return Finding{}, fails
 			}
@@ -34,7 +34,7 @@ func guarded(t *testing.T, dir string, seconds, from, to int, fails error) (repo
 		if i >= from && i < to {
 			why = "it hurts"
 		}
-		g.second(t.Context(), second(i), why, false)
+		g.second(t.Context(), second(i), notice{why: why})
 		g.judging.Wait()
 	}
 	return reports
@@ -133,7 +133,7 @@ func TestARuleMakesAnIncident(t *testing.T) {
 	g := newMonitor(Plan{
 		Dir: dir, Limits: Limits{Size: 1 << 30}, Note: func(text string) { t.Error(text) },
 		Report: func(i Incident, what string) { reports = append(reports, what+": "+i.Noticed) },
-		Judge: func(_ context.Context, _ string, _, _ recording.Time, out string) (Finding, error) {
+		Judge: func(_ context.Context, _ string, _, _ recording.Time, _ []string, out string) (Finding, error) {
 			return Finding{Standing: "nothing-wrong"}, os.WriteFile(out, []byte("recording"), 0o600)
 		},
 	})
@@ -142,7 +142,7 @@ func TestARuleMakesAnIncident(t *testing.T) {
 		if ruled {
 			why = "load > 1: 2"
 		}
-		g.second(t.Context(), second(i), why, ruled)
+		g.second(t.Context(), second(i), notice{why: why, ruled: ruled})
 		g.judging.Wait()
 	}
 	if got := strings.Join(reports, ", "); got != "begins: load > 1: 2, ends: load > 1: 2" {
@@ -175,7 +175,7 @@ func TestACloserLookAtAnIncident(t *testing.T) {
 		looks := 0
 		g := newMonitor(Plan{
 			Dir: dir, Limits: Limits{Size: 1 << 30}, Note: func(text string) { t.Error(text) }, Report: func(Incident, string) {},
-			Judge: func(_ context.Context, _ string, _, _ recording.Time, out string) (Finding, error) {
+			Judge: func(_ context.Context, _ string, _, _ recording.Time, _ []string, out string) (Finding, error) {
 				return Finding{Standing: "unproved", Hurt: c.hurt, Culprits: c.past}, os.WriteFile(out, []byte("recording"), 0o600)
 			},
 			Look: func(_ context.Context, _, out string) (Finding, error) {
@@ -188,7 +188,7 @@ func TestACloserLookAtAnIncident(t *testing.T) {
 			if i >= 100 && i < 150 {
 				why = "it hurts"
 			}
-			g.second(t.Context(), second(i), why, false)
+			g.second(t.Context(), second(i), notice{why: why})
 			g.judging.Wait()
 		}
 		all, err := Ring{dir}.Incidents()

@@ -4,14 +4,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"snag/recording"
 )
 
-// Judge judges a time in a ring and saves the judged recording to the file out.
-type Judge func(ctx context.Context, ring string, from, to recording.Time, out string) (Finding, error)
+// Judge judges a time in a ring and saves the judged recording to the file out. It leaves out the streams
+// that are known to be wrong (Without).
+type Judge func(ctx context.Context, ring string, from, to recording.Time, known []string, out string) (Finding, error)
 
 // Phases of an incident that are reported (Plan.Report).
 const (
@@ -28,6 +30,7 @@ type monitor struct {
 	now      Incident // the current one; ID 0: none
 	told     string   // last error reported
 	ruled    bool     // a rule held since the last judgement
+	known    []string // streams that are known to be wrong
 
 	judging sync.WaitGroup
 	found   chan judged
@@ -45,8 +48,8 @@ func newMonitor(p Plan) *monitor {
 	return &monitor{plan: p, ring: Ring{p.Dir}, found: make(chan judged, 1)}
 }
 
-// second is called once a second with the trigger's reason, "" for none; ruled: a rule is the reason.
-func (g *monitor) second(ctx context.Context, now recording.Time, why string, ruled bool) {
+// second is called once a second with what was noticed.
+func (g *monitor) second(ctx context.Context, now recording.Time, n notice) {
 	if g.plan.Judge == nil {
 		return
 	}
@@ -58,8 +61,12 @@ func (g *monitor) second(ctx context.Context, now recording.Time, why string, ru
 		}
 	default:
 	}
-	g.ruled = g.ruled || ruled
-	o, ask := g.schedule.second(now, why)
+	g.ruled = g.ruled || n.ruled
+	if !slices.Equal(g.known, n.known) {
+		g.known = n.known
+		g.plan.Health.set(func(f *Status) { f.Known = n.known })
+	}
+	o, ask := g.schedule.second(now, n)
 	if g.schedule.looks(now) {
 		g.look(ctx)
 	}
@@ -67,6 +74,7 @@ func (g *monitor) second(ctx context.Context, now recording.Time, why string, ru
 		return
 	}
 	o.Ruled, g.ruled = g.ruled, false
+	o.Known = g.known
 	id, looking := g.now.ID, g.looking
 	g.looking = nil
 	g.judging.Go(func() {
@@ -89,7 +97,7 @@ func (g *monitor) judge(ctx context.Context, o order, id int) judged {
 		}
 	}
 	next := g.ring.Recording(j.id) + ".new"
-	j.Finding, j.err = g.plan.Judge(ctx, g.plan.Dir, o.From, o.To, next)
+	j.Finding, j.err = g.plan.Judge(ctx, g.plan.Dir, o.From, o.To, o.Known, next)
 	switch {
 	case j.err != nil || !j.Hurt && !o.Ruled:
 		_ = recording.Remove(next)
@@ -139,7 +147,7 @@ func (g *monitor) take(j judged) error {
 	}
 	i := g.now
 	if ends {
-		i.End = wall(j.order.To)
+		i.End, i.Known = wall(j.order.To), j.order.Known
 		g.now = Incident{}
 	}
 	err := g.ring.put(i)

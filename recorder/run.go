@@ -34,6 +34,8 @@ type Plan struct {
 	Health *Health // nil: not published
 	// Rules start a judgement too, and what it says is kept whether or not clients are affected.
 	Rules []*rule.Rule
+	// Streams reads live streams in place of the probe of its name (streams.Kept); nil: none.
+	Streams *probe.Probe
 	// Between is called when memory can be returned to the system.
 	Between func()
 
@@ -94,7 +96,7 @@ func (p Plan) session(ctx context.Context, k *keeper) error {
 	done := make(chan struct{})
 	var t *pieceWriter
 	plan := probes.Plan{
-		For: century, Continuous: true, Target: p.Target, Snag: p.Snag, Round: round, Notice: func(string) {}, Between: p.Between,
+		For: century, Continuous: true, Target: p.Target, Snag: p.Snag, Round: round, Notice: func(string) {}, Between: p.Between, Reading: p.Streams,
 		Into: func(m recording.Manifest, now func() recording.Time) (probes.Keeper, error) {
 			var err error
 			if t, err = newWriter(p.Dir, m, now, round, p.Note); err != nil {
@@ -139,8 +141,7 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *pieceWr
 		now := time.Now()
 		p.Health.set(func(f *Status) { f.Recording = paused.IsZero() })
 		if paused.IsZero() {
-			why, ruled := t.noticed()
-			g.second(ctx, t.now(), why, ruled)
+			g.second(ctx, t.now(), t.noticed())
 		}
 		switch {
 		case p.drift(a).Abs() >= stepped:

@@ -17,6 +17,7 @@ type schedule struct {
 	noticed  recording.Time // when it last fired
 	why      string         // its first reason
 	waiting  bool           // a judgement is due
+	stream   bool           // that of a stream: triggers without an incident before do not delay it
 	asked    bool           // a judgement is in progress
 	judged   recording.Time // time of the last judgement
 	pause    time.Duration  // until the next one
@@ -40,18 +41,26 @@ type order struct {
 	Why      string // reason of the trigger; "" for a periodic judgement
 	Last     bool   // the incident seems over: this judges all of it
 	Ruled    bool   // a rule held: the result is kept in any case
+	Known    []string
 }
 
-// second is called once a second with the trigger's reason ("" for none). It returns the range to judge
-// now; false: none.
-func (v *schedule) second(now recording.Time, why string) (order, bool) {
+// notice is what was noticed in a second.
+type notice struct {
+	why    string   // reason of the trigger; "" for none
+	ruled  bool     // a rule is the reason
+	stream bool     // a watched stream is
+	known  []string // streams that are known to be wrong, and affect nobody any more
+}
+
+// second is called once a second with what was noticed. It returns the range to judge now; false: none.
+func (v *schedule) second(now recording.Time, n notice) (order, bool) {
 	if v.judged == 0 {
 		v.judged, v.pause = now, leastPause // nothing was recorded before
 	}
-	if why != "" {
+	if n.why != "" {
 		v.noticed = now
-		if !v.incident && !v.waiting {
-			v.began, v.why, v.waiting = now, why, true
+		if !v.incident && (!v.waiting || n.stream && !v.stream && !v.asked) {
+			v.began, v.why, v.waiting, v.stream = now, n.why, true, n.stream
 		}
 	}
 	since := now.Sub(v.judged)
@@ -66,7 +75,7 @@ func (v *schedule) second(now recording.Time, why string) (order, bool) {
 			to = min(now, v.noticed.Add(settle))
 		}
 		return v.ask(now, order{From: max(v.began.Add(-lead), to.Add(-mostJudged)), To: to, Why: v.why, Last: over}), true
-	case v.waiting && now.Sub(v.began) >= settle && since >= v.pause:
+	case v.waiting && now.Sub(v.began) >= settle && since >= v.rest():
 		return v.ask(now, order{From: max(v.began.Add(-lead), now.Add(-mostJudged)), To: now, Why: v.why}), true
 	case !v.incident && !v.waiting && since >= looksEvery:
 		v.began, v.why = now.Add(-looksAtLast), ""
@@ -83,12 +92,20 @@ func (v *schedule) ask(now recording.Time, o order) order {
 // looks reports whether now is the time for a closer look: the trigger has just fired, and what it is
 // about will be judged.
 func (v *schedule) looks(now recording.Time) bool {
-	return v.waiting && v.began == now && !v.asked && now.Sub(v.judged)+settle >= v.pause
+	return v.waiting && v.began == now && !v.asked && now.Sub(v.judged)+settle >= v.rest()
+}
+
+// rest is the time between the last judgement and the next.
+func (v *schedule) rest() time.Duration {
+	if v.stream {
+		return leastPause
+	}
+	return v.pause
 }
 
 // told processes the result of a judgement. It returns whether an incident begins or ends.
 func (v *schedule) told(o order, hurt bool) (begins, ends bool) {
-	v.asked, v.waiting = false, false
+	v.asked, v.waiting, v.stream = false, false, false
 	switch {
 	case v.incident && (o.Last || !hurt && o.Why == ""):
 		v.incident, v.pause = false, leastPause

@@ -13,7 +13,7 @@ func stand(seconds int, noticed func(i int) bool, hurt func(o order) bool) (judg
 		if noticed(i) {
 			why = "x"
 		}
-		o, ask := v.second(second(i), why)
+		o, ask := v.second(second(i), notice{why: why})
 		if !ask {
 			continue
 		}

@@ -17,6 +17,7 @@ type trigger struct {
 	parties map[party]*lately
 	// happened counts noteworthy events and errors since the last Tick; those with "+" need many.
 	happened map[string]int
+	streams  *watched
 }
 
 // party is a service, or a program and what it calls.
@@ -75,7 +76,7 @@ const (
 )
 
 func newTrigger() *trigger {
-	return &trigger{parties: map[party]*lately{}, happened: map[string]int{}}
+	return &trigger{parties: map[party]*lately{}, happened: map[string]int{}, streams: newWatched()}
 }
 
 // Take processes a row.
@@ -83,7 +84,10 @@ func (w *trigger) Take(row recording.Row) {
 	switch v := row.(type) {
 	case recording.Turns:
 		w.turns(v)
+	case recording.Stream:
+		w.streams.row(v)
 	case recording.Event:
+		w.streams.take(v)
 		if worthALook[v.Kind] {
 			w.happened[v.Kind+" of "+v.Subject.Name+v.Subject.Comm]++
 		}
@@ -111,9 +115,8 @@ func (w *trigger) count(what string, n uint64) {
 	}
 }
 
-// worthALook lists the events that start a judgement on their own.
+// worthALook lists the events that start a judgement on their own, beside those of streams (streamWrongs).
 var worthALook = map[string]bool{
-	recording.EventStreamFreeze: true, recording.EventStreamLate: true, recording.EventStreamSlow: true, recording.EventStreamEnded: true, recording.EventStreamRefused: true,
 	recording.EventStopped: true, recording.EventThrottled: true, recording.EventSafepoint: true, recording.EventGCPause: true, recording.EventAllocStall: true,
 }
 

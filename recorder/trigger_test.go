@@ -85,7 +85,7 @@ func TestTriggerOfWhatHappens(t *testing.T) {
 		row  recording.Row
 		says string
 	}{
-		{recording.Event{Kind: recording.EventStreamFreeze, Subject: recording.Subject{Name: "live/cam1"}}, "live/cam1"},
+		{recording.Event{Kind: recording.EventThrottled, Subject: recording.Subject{Name: "encoder.service"}}, "encoder.service"},
 		{recording.Exit{Comm: "redis", Signal: "SIGKILL"}, "redis"},
 		{recording.Exit{Comm: "sh", Status: 1}, ""},
 		{recording.CallError{Comm: "app", Call: "connect", Errno: "ECONNREFUSED", N: 60}, "ECONNREFUSED of app"},

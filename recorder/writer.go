@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -228,18 +229,23 @@ func (t *pieceWriter) why() string {
 	return t.w.Err().Error()
 }
 
-// noticed returns the trigger's reason for the last second, "" for none.
-func (t *pieceWriter) noticed() (why string, ruled bool) {
+// noticed returns what the trigger and the rules say of the last second.
+func (t *pieceWriter) noticed() notice {
 	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	why = t.wire.Tick(now)
+	n := notice{why: t.wire.Tick(now)}
+	if why := t.wire.streams.tick(now); why != "" {
+		n.why, n.stream = why, true
+	}
+	n.known = slices.Sorted(maps.Keys(t.wire.streams.known))
 	for _, r := range t.rules {
 		if text, ok := r.Holds(now); ok {
-			return text, true
+			n.why, n.ruled = text, true
+			return n
 		}
 	}
-	return why, false
+	return n
 }
 
 // measures returns the coverage of each probe so far.

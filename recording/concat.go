@@ -47,7 +47,7 @@ func Concat(all []*Recording) (*Recording, error) {
 	}
 	out.Series = set.list(func(name string) string { return name })
 	out.Coverage = cover.rows()
-	out.Events = lastTold(out.Events)
+	out.Events = endForgotten(lastTold(out.Events), all)
 	for _, t := range tables {
 		t.tidy(out)
 	}
@@ -59,7 +59,7 @@ const longestGap = 2 * time.Second
 
 // lastTold removes earlier rows of events that were written again while they lasted.
 func lastTold(events []Event) []Event {
-	key := func(e Event) string { return fmt.Sprint(e.T, e.Kind, e.Subject) }
+	key := eventKey
 	last := map[string]int{}
 	for i, e := range events {
 		if j, known := last[key(e)]; known && e.End == 0 && events[j].End != 0 {
@@ -74,6 +74,36 @@ func lastTold(events []Event) []Event {
 		}
 	}
 	return out
+}
+
+func eventKey(e Event) string { return fmt.Sprint(e.T, e.Kind, e.Subject) }
+
+// restatedBy is when a piece of a ring has what goes on of each stream.
+const restatedBy = 5 * time.Second
+
+// endForgotten ends events of streams that a later piece does not say to go on: the recorder was killed,
+// or had no space, when they ended.
+func endForgotten(events []Event, all []*Recording) []Event {
+	last := map[string]int{}
+	for i, r := range all {
+		for _, e := range r.Events {
+			if e.Subject.Kind == KindStream {
+				last[eventKey(e)] = i
+			}
+		}
+	}
+	for i, e := range events {
+		if e.Subject.Kind != KindStream || e.End != 0 {
+			continue
+		}
+		for _, r := range all[last[eventKey(e)]+1:] {
+			if m := r.Manifest; m.End.Sub(m.Start) >= restatedBy {
+				events[i].End = max(m.Start, e.T)
+				break
+			}
+		}
+	}
+	return events
 }
 
 // stackIDs assigns common ids to the stacks of several recordings.

@@ -42,6 +42,9 @@ func StateKey(row Row) string {
 	case Cgroup:
 		return v.Path
 	case Stream:
+		if v.Side == StreamSidePlayer { // snag's own reader has one connection at a time
+			return fmt.Sprint(v.Name, " ", v.Layer, " ", v.Side)
+		}
 		return fmt.Sprint(v.Name, " ", v.Layer, " ", v.Side, " ", v.Local, " ", v.Remote)
 	case Coverage:
 		return v.Probe

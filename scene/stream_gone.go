@@ -43,7 +43,7 @@ func (st *Stream) Gone(kind string, window recording.Interval) (out []Gone) {
 			switch refused := e.Kind == recording.EventStreamRefused; {
 			case open && refused && out[len(out)-1].Again == "": // it is over, and asked for again in vain
 				out[len(out)-1].Again = why
-			case !open && (came || refused):
+			case !open && (came || refused || st.Row.First != 0 && st.Row.First <= e.T): // it may have come before the window
 				out = append(out, Gone{Interval: recording.Interval{Start: max(e.T, window.Start), End: window.End}, Kind: e.Kind, Why: why})
 				open = true
 			}

@@ -22,6 +22,7 @@ type pastFlags struct {
 	at, from, to string
 	last         time.Duration
 	ring         string
+	without      []string // streams, by their names
 }
 
 func (f *pastFlags) register(cmd *cobra.Command) {
@@ -30,6 +31,8 @@ func (f *pastFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.from, "from", "", "judge snag record's ring from this time on")
 	flags.StringVar(&f.to, "to", "", "with --from: until this time (default: now)")
 	flags.DurationVar(&f.last, "last", 0, "judge the most recent part of snag record's ring, as 10m")
+	flags.StringArrayVar(&f.without, "without-stream", nil, "judge the ring as if this stream were not watched")
+	_ = flags.MarkHidden("without-stream") // for snag record itself
 	flags.StringVar(&f.ring, "ring", recorder.Default, "the folder of snag record's ring; its earlier times of the host are compared with")
 }
 
@@ -117,6 +120,7 @@ func findPast(cmd *cobra.Command, f *findFlags) error {
 	if err != nil {
 		return err
 	}
+	recorder.Without(r, f.past.without)
 	objective := f.target.Objective
 	if r.Manifest.Target, err = recorder.Resolve(r, f.target); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,7 @@ type recordFlags struct {
 	listen  string
 	when    []string
 	budget  string
+	streams []string
 }
 
 func recordCommand() *cobra.Command {
@@ -45,11 +47,14 @@ payload is kept.
 
 When clients or streams seem to be affected, the recording is judged. snag incidents lists
 the results; --on-incident and --webhook report each incident when it begins and ends.
+--stream also reads a live stream, as a viewer would: what a viewer would notice is
+judged at once, and belongs to the recording.
 
 It runs until SIGTERM or Ctrl-C, in the idle I/O class and with low CPU priority. On a
 full disk it pauses, reports it, and continues when there is space.`,
 		Example: `  sudo snag record
   sudo snag record --keep 24h --size 2GB
+  sudo snag record --stream rtmp://127.0.0.1/live/cam1
   sudo snag find --at 14:17:28`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), &f) },
@@ -66,6 +71,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics of the recorder at this address, as 127.0.0.1:9848")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time, for 10 s when clients or streams seem to be affected; 0: no closer look")
 	flags.StringArrayVar(&f.when, "when", nil, "also judge, and keep as an incident, when this PromQL expression over the recorded series holds, as 'rate(node_netstat_TcpExt_ListenOverflows[10s]) > 1'; may be given more than once")
+	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream all the time, as a viewer would: when it freezes, ends or cannot be read, the recording is judged; name=… and threshold=… after the URL as in snag watch; may be given more than once")
 	registerShared(cmd)
 	return cmd
 }
@@ -97,6 +103,11 @@ func record(ctx context.Context, f *recordFlags) error {
 	if len(rules) > 0 && f.quiet {
 		return cli.Usage("--when: not with --no-incidents")
 	}
+	note := func(text string) { fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", text) }
+	viewer, err := newViewing(f.streams, note)
+	if err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(ctx, enders()...)
 	defer stop()
 	yieldToOthers()
@@ -105,10 +116,9 @@ func record(ctx context.Context, f *recordFlags) error {
 	if err != nil {
 		return err
 	}
-	note := func(text string) { fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", text) }
 	note(fmt.Sprintf("recording to %s: %s are kept, up to %s", f.ring, f.keep, f.size))
 	plan := recorder.Plan{
-		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack, Rules: rules,
+		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack, Rules: rules, Streams: viewer.probe(),
 	}
 	if f.listen != "" {
 		plan.Health = &recorder.Health{}
@@ -125,6 +135,11 @@ func record(ctx context.Context, f *recordFlags) error {
 		plan.Report = func(i recorder.Incident, what string) { tell.report(ctx, i, what) }
 	}
 	defer tell.telling.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	var viewed sync.WaitGroup
+	viewed.Go(func() { viewer.run(ctx) })
+	defer viewed.Wait()
+	defer cancel()
 	return recorder.Run(ctx, plan)
 }
 

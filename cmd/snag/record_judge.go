@@ -22,7 +22,9 @@ import (
 // lookFor is how long a closer look takes: as long as the recorder waits before it judges.
 const lookFor = 10 * time.Second
 
-// lookNow returns what runs snag find, with its closer look at suspects, in a process of its own.
+// lookNow returns what runs snag find, with its closer look at suspects, in a process of its own. It is
+// given no streams: they are read already, and a second viewer of each would be a load of its own. The
+// judgement of the ring knows what happened to them.
 func lookNow(budget string) recorder.Look {
 	return func(ctx context.Context, ring, out string) (recorder.Finding, error) {
 		return findInChild(ctx, true, "--for", lookFor.String(), "--quiet", "--budget", budget, "--ring", ring, "--out", out)
@@ -31,9 +33,13 @@ func lookNow(budget string) recorder.Look {
 
 // judgePast runs snag find --from in a process of its own: its memory is freed when it ends, and a crash
 // does not end the recorder.
-func judgePast(ctx context.Context, ring string, from, to recording.Time, out string) (recorder.Finding, error) {
+func judgePast(ctx context.Context, ring string, from, to recording.Time, known []string, out string) (recorder.Finding, error) {
 	at := func(t recording.Time) string { return t.Wall().Format(time.RFC3339Nano) }
-	return findInChild(ctx, false, "--from", at(from), "--to", at(to), "--ring", ring, "--out", out)
+	args := []string{"--from", at(from), "--to", at(to), "--ring", ring, "--out", out}
+	for _, name := range known {
+		args = append(args, "--without-stream="+name)
+	}
+	return findInChild(ctx, false, args...)
 }
 
 // findInChild runs snag find and reads its verdict. The recorder's low priority would make what measures

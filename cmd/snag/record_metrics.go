@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -64,11 +65,15 @@ func (m healthMetrics) Collect(out chan<- prometheus.Metric) {
 	send("snag_incidents_total", "Incidents that began since the recorder started.", prometheus.CounterValue, float64(f.Incidents), nil)
 	send("snag_judgements_total", "Judgements of the recording since the recorder started.", prometheus.CounterValue, float64(f.Judgements), nil)
 	send("snag_verdict_hurt", "1 while an incident lasts: clients or streams are affected.", prometheus.GaugeValue, flag(f.Incident.ID != 0), nil)
-	sent := map[string]bool{}
+	parties := slices.Clone(f.Known)
 	for _, s := range f.Incident.Symptoms {
-		if !sent[s.Subject] && len(sent) < mostParties {
-			sent[s.Subject] = true
-			send("snag_party_hurt", "1 for each party that the current incident affects.", prometheus.GaugeValue, 1, prometheus.Labels{"party": s.Subject})
+		parties = append(parties, s.Subject)
+	}
+	sent := map[string]bool{}
+	for _, party := range parties {
+		if !sent[party] && len(sent) < mostParties {
+			sent[party] = true
+			send("snag_party_hurt", "1 for each party that the current incident affects, and for each stream that was still wrong when its incident ended.", prometheus.GaugeValue, 1, prometheus.Labels{"party": party})
 		}
 	}
 	for name, c := range f.Probes {

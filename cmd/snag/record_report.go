@@ -87,5 +87,8 @@ func line(i recorder.Incident, what string) string {
 	case len(i.Symptoms) > 0:
 		head += fmt.Sprintf("; %s, no culprit is proved: %s", i.Symptoms[0].Name, i.Symptoms[0].Text)
 	}
+	if len(i.Known) > 0 {
+		head += fmt.Sprintf("; still wrong, and left out of judgements until it works again: %s", strings.Join(i.Known, ", "))
+	}
 	return fmt.Sprintf("%s (snag incidents show %d)", head, i.ID)
 }

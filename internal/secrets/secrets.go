@@ -154,6 +154,9 @@ var (
 	// streamKey is the last part of what is published to: who knows it may publish. A shorter one is
 	// rather a stream's name.
 	streamKey = regexp.MustCompile(`(\brtmp[set]{0,2}://[^\s?#]*/)[\w-]{16,}`)
+	// streamQuery is the query of a live stream's URL: servers let in by it, under any name.
+	streamQuery = regexp.MustCompile(`\b(?:(?:rtmp[set]{0,2}|rtsps?|srt)://[^\s?#"']*|https?://[^\s?#"']*\.(?:m3u8|flv|ts))\?[^\s#"']+`)
+	queryValue  = regexp.MustCompile(`([?&][^=&?]*=)[^&]+`)
 	// dataSource is the form of Go's database drivers: user:password@tcp(host)/base.
 	dataSource = regexp.MustCompile(`^([^\s:/@]+):([^\s@]+)@(tcp|tcp4|tcp6|unix|cloudsql)?\(`)
 )
@@ -178,6 +181,7 @@ func Text(s string) string {
 		return m
 	})
 	s = streamKey.ReplaceAllString(s, "${1}"+Hidden)
+	s = streamQuery.ReplaceAllStringFunc(s, func(m string) string { return queryValue.ReplaceAllString(m, "${1}"+Hidden) })
 	s = dataSource.ReplaceAllString(s, "$1:"+Hidden+"@$3(")
 	s = replaceAssigned(s)
 	return signs.ReplaceAllString(s, Hidden)

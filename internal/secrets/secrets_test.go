@@ -66,6 +66,8 @@ var given = []string{
 	"openssl s_client -connect h:443 -pass pass:S3cret",
 	"openssl enc -aes-256-cbc -k S3cret -in a -out b",
 	"openssl rsa -in k.pem -passin pass:S3cret",
+	"snag record --stream rtmp://127.0.0.1/live/cam1?key=S3cret&k2=S3cret",
+	"ffplay https://cdn.example/live/cam1.m3u8?hdnts=S3cret",
 	"ffmpeg -re -i in.mp4 -f flv rtmp://user:S3cret@ingest.example/live/cam1",
 	"ffmpeg -i rtsp://admin:S3cret@10.0.0.9:554/stream1 out.ts",
 	"ffmpeg -i srt://h:9000?passphrase=S3cret&mode=caller out.ts",

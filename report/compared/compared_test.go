@@ -31,7 +31,8 @@ func TestSentences(t *testing.T) {
 		{"cpu-throttled-sick", "cpu-throttled-healthy"}:             "the same requests take 98 % less time (4.13 ms, 171 ms before",
 		{"cpu-throttled-healthy", "cpu-throttled-healthy"}:          "no worse: of 6 figures compared, none got worse by more than chance does",
 		{"udp-receive-buffer-full-healthy", "reader-stall-healthy"}: "can't tell: neither recording has requests and answers of a service",
-		{"slow-dependency-dns-healthy", "slow-dependency-dns-sick"}: "can't tell: too few answers of ",
+		{"slow-dependency-dns-healthy", "slow-dependency-dns-sick"}: "hardly answers any more: 2.8 answers a second, 77 before; 8 open requests without an answer",
+		{"upstream-refused-healthy", "upstream-refused-sick"}:       "stock-server 10.89.1.2:8081 stopped answering: 0 answers a second, 19 before; 154 connects to it failed",
 		{"cpu-throttled-healthy", "busy-thread-healthy"}:            "can't tell: no service or call is in both recordings",
 	} {
 		if got := shownPair(t, pair[0], pair[1]).Sentence(); !strings.Contains(got, want) {
@@ -67,7 +68,7 @@ func TestJSON(t *testing.T) {
 		if err := json.Unmarshal(b.Bytes(), &d); err != nil {
 			t.Fatal(err)
 		}
-		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few", "not_compared"} {
+		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few", "not_compared", "stopped", "quiet"} {
 			if _, ok := d[list].([]any); !ok {
 				t.Errorf("%s of %v: %v", list, pair, d[list])
 			}

@@ -27,6 +27,9 @@ type Document struct {
 	OnlyB     []string      `json:"only_b"`
 	TooFew    []string      `json:"too_few"`
 	OneSided  []string      `json:"not_compared"`
+	// Stopped had answers in A and none in B, or nearly none, though they were asked; Quiet were not.
+	Stopped []SilentRow `json:"stopped"`
+	Quiet   []SilentRow `json:"quiet"`
 }
 
 // Side is one recording.
@@ -46,6 +49,26 @@ type PartyRow struct {
 	RateA   float64     `json:"rate_a"`
 	RateB   float64     `json:"rate_b"`
 	Points  []PointsRow `json:"points"`
+}
+
+// SilentRow is a service, or calls to one, whose answers are missing in B.
+type SilentRow struct {
+	Subject string  `json:"subject"`
+	RateA   float64 `json:"rate_a"`
+	RateB   float64 `json:"rate_b"`
+	Open    uint64  `json:"open"`
+	Oldest  float64 `json:"oldest"`
+	Cut     uint64  `json:"cut"`
+	Failed  uint64  `json:"failed_connects"`
+}
+
+// silentRows are never null.
+func silentRows(all []compare.Silent) []SilentRow {
+	out := []SilentRow{}
+	for _, q := range all {
+		out = append(out, SilentRow{q.Name, q.RateA, q.RateB, q.Open, q.Oldest, q.Cut, q.Failed})
+	}
+	return out
 }
 
 // PointsRow is by how much an account of an answer grew, in parts of A's whole time.
@@ -96,6 +119,7 @@ func (s *Shown) WriteJSON(w io.Writer) error {
 		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared,
 		Parties: []PartyRow{}, Amounts: []AmountRow{}, Functions: []FunctionRow{},
 		Builds: settingRows(s.Builds), Settings: settingRows(s.Settings), OnlyA: orNo(s.OnlyA), OnlyB: orNo(s.OnlyB), TooFew: orNo(s.TooFew), OneSided: orNo(s.OneSided),
+		Stopped: silentRows(s.Stopped), Quiet: silentRows(s.Quiet),
 	}
 	for _, p := range s.Parties {
 		row := PartyRow{Role: string(p.B.Role), Subject: p.B.Subject.Name, Time: changeRow(p.Time), Failed: changeRow(p.Failed), RateA: p.RateA, RateB: p.RateB, Points: []PointsRow{}}

@@ -39,6 +39,9 @@ func New(c *compare.Comparison, nameA, nameB string) *Shown {
 
 // Sentence says first what matters most.
 func (s *Shown) Sentence() string {
+	if len(s.Stopped) > 0 {
+		return stopped(s.Stopped[0])
+	}
 	if len(s.Parties) > 0 {
 		p := s.Root(s.Parties[0])
 		switch {
@@ -59,9 +62,31 @@ func (s *Shown) Sentence() string {
 	return fmt.Sprintf("no worse: of %s compared, none got worse by more than chance does", units.Plural(s.Compared, "figure"))
 }
 
+// stopped says what a service without answers left open.
+func stopped(q compare.Silent) string {
+	var why []string
+	if q.Open > 0 {
+		why = append(why, fmt.Sprintf("%s without an answer, the oldest for %s", units.Plural(int(q.Open), "open request"), units.Short(q.Oldest)))
+	}
+	if q.Cut > 0 {
+		why = append(why, fmt.Sprintf("%s cut off before an answer", units.Plural(int(q.Cut), "request")))
+	}
+	if q.Failed > 0 {
+		why = append(why, units.Plural(int(q.Failed), "connect")+" to it failed")
+	}
+	what := "hardly answers any more"
+	if q.RateB == 0 {
+		what = "stopped answering"
+	}
+	return fmt.Sprintf("%s %s: %s answers a second, %s before; %s", q.Name, what, number(q.RateB, ""), number(q.RateA, ""), strings.Join(why, ", "))
+}
+
 // tooLittle says what was missing.
 func (s *Shown) tooLittle() string {
 	switch {
+	case len(s.Quiet) > 0:
+		q := s.Quiet[0]
+		return fmt.Sprintf("%s had %s answers a second in A, and nobody was seen to ask it in B (%s); compare under the same load", q.Name, number(q.RateA, ""), number(q.RateB, ""))
 	case len(s.TooFew) > 0:
 		return fmt.Sprintf("too few answers of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
 	case slices.ContainsFunc(s.OneSided, func(what string) bool { return strings.HasPrefix(what, "requests") }):

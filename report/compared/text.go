@@ -30,6 +30,12 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	table(&b, "Programs and libraries that are other builds", s.Builds, width)
 	table(&b, "Settings that differ", s.Settings, width)
 	s.functions(&b)
+	for _, q := range s.Stopped {
+		b.WriteString("\n" + wrapped(stopped(q), width))
+	}
+	for _, q := range s.Quiet {
+		b.WriteString("\n" + wrapped(fmt.Sprintf("not asked in B: %s (%s answers a second, %s in A)", q.Name, number(q.RateB, ""), number(q.RateA, "")), width))
+	}
 	list(&b, "only in A", s.OnlyA)
 	list(&b, "only in B", s.OnlyB)
 	list(&b, "too few answers to compare", s.TooFew)

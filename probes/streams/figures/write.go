@@ -34,6 +34,7 @@ type Writer struct {
 	kind   [2]recording.Labels
 	open   map[uint64]Event // told as begun and not as ended: at most four
 	row    recording.Stream // as last written
+	ring   *standing        // of a recording in pieces; nil: it is one
 }
 
 // NewWriter writes to sink; anchor puts the Meter's monotonic times on its clock.
@@ -84,7 +85,11 @@ func (w *Writer) Second(s Second, i Info) {
 			w.sink.Sample(t, c.name, w.labels, float64(n))
 		}
 	}
-	if row := w.stream(i); row.First != 0 && changedRow(row, w.row) {
+	row := w.stream(i)
+	if w.ring != nil && (w.ring.ended != nil || w.ring.refused != nil) {
+		row.Error = w.row.Error
+	}
+	if row.First != 0 && changedRow(row, w.row) {
 		w.append(t, row)
 	}
 }
@@ -111,7 +116,7 @@ var byRTP = map[string]bool{"rtp": true, "rtsp": true, "ps": true}
 // the new name.
 func (w *Writer) Rename(p Place) {
 	fresh := NewWriter(w.sink, w.anchor, p) // a sink may keep labels
-	fresh.open, fresh.row = w.open, w.row
+	fresh.open, fresh.row, fresh.ring = w.open, w.row, w.ring
 	*w = *fresh
 }
 
@@ -167,18 +172,30 @@ func (w *Writer) Events(events []Event) {
 		switch e.Phase {
 		case Begun, Updated:
 			w.open[e.ID] = e
+			if w.ring != nil && e.Phase == Begun {
+				w.sink.Append(w.Row(e))
+			}
 			continue
 		case Ended:
 			delete(w.open, e.ID)
 		}
-		w.sink.Append(w.Row(e))
+		if w.ring != nil && e.Phase == Ended && e.Doubt {
+			w.withdraw(e)
+		}
+		if w.ring == nil || !w.stands(e) {
+			w.sink.Append(w.Row(e))
+		}
 	}
 }
 
 // Close writes the stream's last row, and the events that still go on. err is why
 // it could not be read or ended, nil for the watch's own end.
 func (w *Writer) Close(now int64, i Info, err error) {
+	w.leave(now)
 	for id, e := range w.open {
+		if w.ring != nil { // nobody will say when it ended
+			e.End = max(now, e.Start)
+		}
 		w.sink.Append(w.Row(e))
 		delete(w.open, id)
 	}

@@ -53,6 +53,7 @@ type one struct {
 	drift  curve
 	recent []Happened
 	begins begins
+	stood  stood
 	begun  uint64 // freezes
 	// counted is the last of them by its event's ID.
 	counted uint64
@@ -162,7 +163,7 @@ func (w *Watcher) newOneOf(e Entry, open stream.Open, side string) *one {
 		s.writer = figures.NewWriter(w.o.Sink, w.o.Anchor, w.place(s))
 	}
 	if w.record != nil {
-		s.beside = figures.NewWriter(w.record.sink, w.record.anchor, w.place(s))
+		s.beside = w.record.writer(s)
 	}
 	return s
 }

@@ -114,3 +114,45 @@ func TestRecordToAndJudge(t *testing.T) {
 		t.Errorf("%d rows after the end, %d before; %d stops", len(m.r.Streams), after, stops.Load())
 	}
 }
+
+// A ring has each stream that is watched from its first row on, also those that give nothing, and what
+// stands, with its beginning; a recorder that begins anew has it again.
+func TestRecordToRing(t *testing.T) {
+	t.Parallel()
+	var f fake
+	w := New(Options{Open: f.of, Anchor: probe.NewAnchor()})
+	w.Set("args", entries(t, "rtmp://a/freezes", "rtmp://a/well", "rtmp://a/refuses"))
+	stop := running(w)
+	defer stop()
+	await(t, "two are well", func() bool { return row(w, "freezes").State == OK && row(w, "well").State == OK })
+	f.freeze.Store(true)
+	await(t, "one is frozen, one refused", func() bool { return row(w, "freezes").State == Frozen && row(w, "refuses").State == Refused })
+	for range 2 { // the second is after the clock was set
+		var m inMemory
+		rec := w.RecordToRing(&m, probe.NewAnchor())
+		m.mu.Lock()
+		names := map[string]bool{}
+		for _, s := range m.r.Streams {
+			names[s.Name] = s.First != 0
+		}
+		stands := map[string]int{}
+		for _, e := range m.r.Events {
+			if e.End == 0 {
+				stands[e.Kind+" "+e.Subject.Name]++
+			}
+		}
+		m.mu.Unlock()
+		if came, asked := names["refuses"]; len(names) != 3 || came || !asked || !names["well"] {
+			t.Errorf("rows of %v", names)
+		}
+		if len(stands) != 2 || stands[recording.EventStreamFreeze+" freezes"] == 0 || stands[recording.EventStreamRefused+" refuses"] == 0 {
+			t.Errorf("what stands: %v", stands)
+		}
+		rec.Stop()
+		for _, e := range m.r.Events[len(m.r.Events)-2:] {
+			if e.End == 0 {
+				t.Errorf("it goes on after the recording: %+v", e)
+			}
+		}
+	}
+}

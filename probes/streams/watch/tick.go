@@ -26,7 +26,7 @@ func (w *Watcher) tick(late time.Duration) {
 	}
 	w.meter.tick(time.Now(), shown)
 	if w.record != nil {
-		w.record.late = max(w.record.late, shown)
+		w.record.late, w.record.lately = max(w.record.late, shown), max(w.record.lately, shown)
 	}
 	var told []Happened
 	for _, s := range w.streams {
@@ -77,6 +77,7 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 		w.row = s.ear.events(w.row)
 	}
 	s.record(w.row)
+	s.stood.take(w.row)
 	w.noteHurts(s)
 	for i, e := range w.row {
 		s.signs.note(e, now)
