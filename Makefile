@@ -88,10 +88,11 @@ bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which i
 	$(MAKE) --no-print-directory build
 	$(GO) run ./tools/benchsyscalls -snag bin/snag
 
-bench-record: ## snag record beside below, atop, sysstat, netdata, node_exporter and perf: what each costs, and what each knows of six incidents (root, about 40 min; PART=cost or incidents, ROUNDS=2; fetches them into ~/.cache/snag)
+bench-record: ## snag record beside below, atop, sysstat, netdata, node_exporter and perf: what each costs, and what each knows of six incidents (root, about 40 min; PART=cost, incidents or tables, ROUNDS=2)
 	tools/setup.sh bench-record
 	$(MAKE) --no-print-directory build
-	$(GO) run ./tools/benchrecord -snag bin/snag -lab bin/snag-lab -part '$(or $(PART),all)' -rounds $(or $(ROUNDS),2)
+	$(GO) build -o bin/bench-record ./tools/benchrecord
+	unshare --net bin/bench-record -part '$(or $(PART),all)' -rounds '$(or $(ROUNDS),2)'
 
 SIZE ?= 1
 bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCViewer and others, on files that it makes (root, about 15 min; SIZE=0.1: a tenth)

@@ -4,98 +4,91 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
-	"slices"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 )
 
-// asker asks one recorder about a healthy time and an incident, by its own commands.
-type asker func(ctx context.Context, o *options, r *running, before, during span) (answer, error)
-
-var askers = map[string]asker{
-	"snag": askSnag, "below": askBelow, "atop": askAtop, "sysstat": askSysstat, "netdata": askNetdata, "node_exporter": askPrometheus, "perf": askPerf,
-}
-
-// figures are sums of what was recorded, by name, with the number of samples.
-type figures map[string]float64
-
-// merge makes facts of the figures of both times. What is in one only was 0 in the other.
-func merge(before, during figures) []fact {
-	var out []fact
-	for name, v := range during {
-		out = append(out, fact{name, before[name], v})
-	}
-	for name, v := range before {
-		if _, ok := during[name]; !ok {
-			out = append(out, fact{name, v, 0})
-		}
-	}
-	slices.SortFunc(out, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-// both asks about one time and about the other.
-func both(before, during span, one func(span) (figures, error)) (answer, error) {
-	b, err := one(before)
+// ask runs the commands that a recorder has for questions about a past time.
+func ask(ctx context.Context, o *options, r *running, s span) (string, error) {
+	commands, err := questions(ctx, o, r, s)
 	if err != nil {
-		return answer{}, err
+		return "", err
 	}
-	d, err := one(during)
-	return answer{Facts: merge(b, d)}, err
+	var all []section
+	for _, argv := range commands {
+		out, err := output(ctx, r.dir, argv)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, section{strings.Join(argv, " "), string(out)})
+	}
+	return joinSections(all), nil
 }
 
-func output(ctx context.Context, r *running, argv ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(cmd.Environ(), "LC_ALL=C")
-	cmd.Dir = r.dir
-	out, err := cmd.Output()
+// questions are commands, or addresses that are fetched.
+func questions(ctx context.Context, o *options, r *running, s span) ([][]string, error) {
+	switch r.tool {
+	case "snag":
+		return [][]string{{o.snag, "find", "--ring", filepath.Join(r.dir, "ring"), "--json", "--from", s.From.UTC().Format(time.RFC3339), "--to", s.To.UTC().Format(time.RFC3339)}}, nil
+	case "below":
+		return belowQuestions(o, r.dir, s), nil
+	case "atop": // its times are whole minutes
+		return [][]string{{debian(o, "usr/bin/atop"), "-r", filepath.Join(r.dir, "atop.raw"), "-b", s.From.Format("200601021504"), "-e", s.To.Add(time.Minute).Format("200601021504"),
+			"-P", "CPU,CPL,PAG,PSI,DSK,NET,PRC,PRM,PRD"}}, nil
+	case "sysstat":
+		return [][]string{{debian(o, "usr/bin/sadf"), "-p", "-s", clock(s.From), "-e", clock(s.To), filepath.Join(r.dir, "sa"), "--", "-A"}}, nil
+	case "netdata":
+		return netdataQuestions(ctx, s)
+	case "node_exporter":
+		return [][]string{{fmt.Sprintf(`http://%s/api/v1/query?time=%d&query={__name__=~"node_.%%2B"}[%ds]`, prometheusAt, s.To.Unix(), int(s.To.Sub(s.From).Seconds()))}}, nil
+	}
+	return perfQuestions(r.dir, s)
+}
+
+func belowQuestions(o *options, dir string, s span) (all [][]string) {
+	// "cgroup" has every group of the host.
+	for _, what := range []string{"system", "disk", "process", "cgroup", "iface", "network", "transport"} {
+		all = append(all, []string{filepath.Join(o.peers, "bin", "below"), "--config", filepath.Join(dir, "below.conf"), "dump", what,
+			"-b", s.From.Format(time.DateTime), "-e", s.To.Format(time.DateTime), "-O", "json", "--everything"})
+	}
+	return all
+}
+
+// perfQuestions are reports of the files of that time: each is named after its end, and ten
+// seconds long.
+func perfQuestions(dir string, s span) (all [][]string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "perf", "data.2*"))
+	for _, file := range files {
+		name := strings.TrimPrefix(filepath.Base(file), "data.") // to a hundredth of a second
+		ended, err := time.ParseInLocation("20060102150405", name[:min(14, len(name))], time.Local)
+		if err == nil && ended.After(s.From.Add(5*time.Second)) && ended.Before(s.To.Add(5*time.Second)) {
+			all = append(all, []string{"perf", "report", "--stdio", "-g", "none", "--no-children", "--sort", "comm", "-i", file})
+		}
+	}
+	if len(all) == 0 && err == nil {
+		err = fmt.Errorf("no file of perf is of the time from %s to %s", clock(s.From), clock(s.To))
+	}
+	return all, err
+}
+
+// netdataQuestions are the mean of every dimension of every chart, and the alarms.
+func netdataQuestions(ctx context.Context, s span) (all [][]string, err error) {
+	base := "http://" + netdataAt + "/api/v1/"
+	b, err := get(ctx, base+"charts")
 	if err != nil {
-		said := ""
-		if e, ok := err.(*exec.ExitError); ok { //nolint:errorlint // Output returns it bare
-			said = tail(string(e.Stderr), 300)
-		}
-		return out, fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, said)
+		return nil, err
 	}
-	return out, nil
-}
-
-// askSnag runs snag find on the incident's time. What it names as culprits is what it says
-// of a cause, and its symptoms are whom it says to be affected.
-func askSnag(ctx context.Context, o *options, r *running, _, during span) (answer, error) {
-	out, err := output(ctx, r, o.snag, "find", "--ring", r.dir+"/ring", "--json", "--from", during.From.UTC().Format(time.RFC3339), "--to", during.To.UTC().Format(time.RFC3339))
-	if len(out) == 0 { // its exit code tells the standing
-		return answer{}, err
+	var list struct{ Charts map[string]any }
+	if err := json.Unmarshal(b, &list); err != nil {
+		return nil, fmt.Errorf("read netdata's list of charts: %w", err)
 	}
-	return parseVerdict(out)
-}
-
-func parseVerdict(doc []byte) (a answer, err error) {
-	var v struct {
-		Symptoms []struct{ Name, Subject, Text string }
-		Verdict  []struct {
-			Suspect, State, Subject string
-			Evidence                []struct{ Side, Text string }
+	for chart := range list.Charts {
+		if !strings.HasPrefix(chart, "netdata.") { // of itself
+			q := url.Values{"chart": {chart}, "after": {fmt.Sprint(s.From.Unix())}, "before": {fmt.Sprint(s.To.Unix())}, "points": {"1"}, "group": {"average"}, "format": {"json"}, "options": {"absolute"}}
+			all = append(all, []string{base + "data?" + q.Encode()})
 		}
 	}
-	if err := json.Unmarshal(doc, &v); err != nil {
-		return a, fmt.Errorf("snag find --json: %w", err)
-	}
-	for _, s := range v.Symptoms {
-		a.Harm = append(a.Harm, s.Name+": "+s.Subject+": "+s.Text)
-	}
-	for _, s := range v.Verdict {
-		if s.State != "culprit" {
-			continue
-		}
-		text := s.Suspect + ": " + s.Subject
-		for _, e := range s.Evidence {
-			if e.Side == "for" {
-				text += ": " + e.Text
-				break
-			}
-		}
-		a.Said = append(a.Said, text)
-	}
-	return a, nil
+	return append(all, []string{base + "alarm_log"}), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,16 +11,15 @@ import (
 
 // row of the table: the median of each figure over the rounds.
 type row struct {
-	name, parts, note string
+	name, note        string
 	cpu, memory, disk float64
-	least, most       float64
-	computed          bool
-	missing           string
+	least, most       float64 // of the CPU
+	missing           bool
 }
 
 // costRows joins the rounds. What runs at a longer interval by default than could be
-// measured has a row of its own before, of what one sample costs.
-func costRows(all []cost) []row {
+// measured has a row of its own before it, computed from what one sample costs.
+func costRows(all []cost) (rows []row) {
 	var names []string
 	by := map[string][]cost{}
 	for _, c := range all {
@@ -28,57 +28,47 @@ func costRows(all []cost) []row {
 		}
 		by[c.Name] = append(by[c.Name], c)
 	}
-	var rows []row
 	for _, name := range names {
-		rounds := by[name]
-		r := row{name: name, note: rounds[0].Note, missing: rounds[0].Missing}
-		if r.missing == "" {
-			var cpu []float64
-			for _, c := range rounds {
-				cpu = append(cpu, c.cpu())
-			}
-			r.cpu, r.least, r.most = median(cpu), slices.Min(cpu), slices.Max(cpu)
-			r.memory = medianOf(rounds, func(c cost) float64 { return float64(c.memory()) })
-			r.disk = medianOf(rounds, func(c cost) float64 { return c.Disk })
-			r.parts = parts(rounds)
-			if usual := rounds[0].Usual; usual > 0 {
-				by := float64(usual) / float64(rounds[0].Interval)
-				u := r
-				u.name, u.computed = strings.Replace(name, "1 s", fmt.Sprintf("%d s", usual/time.Second), 1), true
-				u.cpu, u.least, u.most, u.disk = r.cpu/by, r.least/by, r.most/by, r.disk/by
-				rows = append(rows, u)
-			}
+		rounds, one := by[name], by[name][0]
+		if one.Missing != "" {
+			rows = append(rows, row{name: name, note: "did not run: " + one.Missing, missing: true})
+			continue
+		}
+		var cpu []float64
+		for _, c := range rounds {
+			cpu = append(cpu, c.cpu())
+		}
+		r := row{name: name, note: joined(parts(rounds), one.Note), cpu: median(cpu), least: slices.Min(cpu), most: slices.Max(cpu),
+			memory: medianOf(rounds, cost.memory), disk: medianOf(rounds, func(c cost) float64 { return c.Disk })}
+		if one.Usual > 0 {
+			by := float64(one.Usual) / float64(one.Interval)
+			u := r
+			u.name = strings.Replace(name, short(one.Interval), short(one.Usual), 1)
+			u.note = joined(u.note, "computed from the row below")
+			u.cpu, u.least, u.most, u.disk = r.cpu/by, r.least/by, r.most/by, r.disk/by
+			rows = append(rows, u)
 		}
 		rows = append(rows, r)
 	}
 	return rows
 }
 
-// parts says what of it each program took, where there are several.
+// parts says what each program of a recorder took, where there are several.
 func parts(rounds []cost) string {
-	if len(rounds[0].CPU) < 2 {
+	if len(rounds[0].Parts) < 2 {
 		return ""
 	}
 	var out []string
-	for i, p := range rounds[0].CPU {
+	for i, p := range rounds[0].Parts {
 		out = append(out, fmt.Sprintf("%s %.2f %% and %.0f MB", p.Name,
-			100*medianOf(rounds, func(c cost) float64 { return c.CPU[i].CPU }), medianOf(rounds, func(c cost) float64 { return float64(c.CPU[i].Memory) })/1e6))
+			100*medianOf(rounds, func(c cost) float64 { return c.Parts[i].CPU }), medianOf(rounds, func(c cost) float64 { return float64(c.Parts[i].Memory) })/1e6))
 	}
 	return strings.Join(out, ", ")
 }
 
-// loads is the range of the machine's load average at the ends of the windows.
-func loads(all []cost) string {
-	var v []float64
-	for _, c := range all {
-		if l, err := strconv.ParseFloat(c.Load, 64); err == nil {
-			v = append(v, l)
-		}
-	}
-	if len(v) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", after each window %.1f to %.1f", slices.Min(v), slices.Max(v))
+// joined are the notes that are not empty.
+func joined(notes ...string) string {
+	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "; ")
 }
 
 func medianOf(all []cost, of func(cost) float64) float64 {
@@ -95,35 +85,47 @@ func median(v []float64) float64 {
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-// costTable is the table of docs/record.md. Ratios are beside the first row, snag's.
-func costTable(r *report) string {
+// costTable is the table of docs/record.md. Ratios are to the row of snag.
+func costTable(r *costReport) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Measured on %s, %s%s.\n\n", r.Began.Format(time.DateOnly), r.Machine, loads(r.Cost))
-	b.WriteString("| recorder | CPU, % of a core (range) | × snag | memory (PSS), MB | × snag | disk, MB per hour | × snag | |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "Measured on %s, %s; after each window%s.\n\n", r.Began.Format(time.DateOnly), r.Machine, loads(r.Cost))
+	for _, tool := range slices.Sorted(maps.Keys(r.Versions)) {
+		fmt.Fprintf(&b, "- %s: %s\n", tool, r.Versions[tool])
+	}
+	b.WriteString("\n| recorder | CPU, % of a core (range) | × snag | memory (PSS), MB | × snag | disk, MB per hour | × snag | |\n|---|---|---|---|---|---|---|---|\n")
 	rows := costRows(r.Cost)
-	snag := slices.IndexFunc(rows, func(r row) bool { return strings.HasPrefix(r.name, "snag") && r.missing == "" })
-	times := func(v float64, of func(row) float64) string {
-		if snag < 0 || of(rows[snag]) == 0 {
-			return "–"
-		}
-		return fmt.Sprintf("%.2g", v/of(rows[snag]))
+	var snag row
+	if i := slices.IndexFunc(rows, func(r row) bool { return strings.HasPrefix(r.name, "snag") }); i >= 0 {
+		snag = rows[i]
 	}
 	for _, w := range rows {
-		if w.missing != "" {
-			fmt.Fprintf(&b, "| %s | – | – | – | – | – | – | did not run: %s |\n", w.name, w.missing)
+		if w.missing {
+			fmt.Fprintf(&b, "| %s | – | – | – | – | – | – | %s |\n", w.name, w.note)
 			continue
 		}
-		notes := []string{}
-		for _, n := range []string{w.parts, w.note} {
-			if n != "" {
-				notes = append(notes, n)
-			}
-		}
-		if w.computed {
-			notes = append(notes, "computed from the row at 1 s: the cost of a sample")
-		}
-		fmt.Fprintf(&b, "| %s | %.3g (%.3g–%.3g) | %s | %.1f | %s | %.3g | %s | %s |\n", w.name, 100*w.cpu, 100*w.least, 100*w.most, times(w.cpu, func(r row) float64 { return r.cpu }),
-			w.memory/1e6, times(w.memory, func(r row) float64 { return r.memory }), w.disk/1e6, times(w.disk, func(r row) float64 { return r.disk }), strings.Join(notes, "; "))
+		fmt.Fprintf(&b, "| %s | %.3g (%.3g–%.3g) | %s | %.1f | %s | %.3g | %s | %s |\n", w.name, 100*w.cpu, 100*w.least, 100*w.most,
+			ratio(w.cpu, snag.cpu), w.memory/1e6, ratio(w.memory, snag.memory), w.disk/1e6, ratio(w.disk, snag.disk), w.note)
 	}
-	return b.String() + "\n"
+	return b.String()
+}
+
+func ratio(v, snag float64) string {
+	if snag == 0 { // snag was not measured
+		return "–"
+	}
+	return fmt.Sprintf("%.2g", v/snag)
+}
+
+// loads are the machine's load averages after the windows.
+func loads(all []cost) string {
+	var v []float64
+	for _, c := range all {
+		if l, err := strconv.ParseFloat(c.Load, 64); err == nil {
+			v = append(v, l)
+		}
+	}
+	if len(v) == 0 {
+		return " not measured"
+	}
+	return fmt.Sprintf(" %.2f to %.2f", slices.Min(v), slices.Max(v))
 }

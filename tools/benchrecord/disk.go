@@ -3,11 +3,8 @@ package main
 import (
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"time"
 )
-
-func cpus() int { return runtime.NumCPU() }
 
 // disk tells how many bytes an hour a recorder writes. It is asked at the start and at the
 // end of the window, and after the recorder has ended.

@@ -5,133 +5,142 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"snag/lab"
 )
 
-// span is a time that a recorder is asked about.
-type span struct {
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
-}
-
-// incidentResult is one incident and what each recorder has of it.
-type incidentResult struct {
-	Name    string            `json:"name"`
-	Title   string            `json:"title"`
-	Guilty  string            `json:"guilty"`
-	Before  span              `json:"before"`
-	During  span              `json:"during"`
-	Answers map[string]score  `json:"answers"`
-	Missing map[string]string `json:"missing,omitempty"`
-}
-
-// A recorder is asked about the healthy time until a second before the fault, and about
-// the incident from some seconds after it on: a script that waits, or a release that
-// starts, takes that long.
+// A service runs well for a while before its fault. A recorder is asked about the time
+// until a second before the fault, and about the incident from some seconds after it on:
+// a script that waits, or a release that starts, takes that long. It is asked some seconds
+// after the end, when the last samples are written.
 const (
-	beforeFor = 20 * time.Second
-	beforeGap = time.Second
-	duringGap = 3 * time.Second
-	restFor   = 30 * time.Second
+	healthyFor = 25 * time.Second
+	beforeFor  = 20 * time.Second
+	beforeGap  = time.Second
+	duringGap  = 3 * time.Second
+	restFor    = 15 * time.Second
+	askFor     = 30 * time.Second // at most, one tool about one incident
+	allFor     = 12 * time.Minute // at most
 )
 
-// incidents makes them one after the other while all recorders run side by side, and asks
-// each recorder afterwards.
-func (r *report) incidents(ctx context.Context, o *options) error {
+// makeIncidents makes them one after the other while all recorders run side by side, and
+// asks each recorder after each. One that fails does not keep the others from being made.
+func makeIncidents(ctx context.Context, o *options) error {
+	ctx, stop := context.WithTimeout(ctx, allFor)
+	defer stop()
 	parent, err := os.MkdirTemp("", "bench-record-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(parent)
-	w, gone, err := newWorld(o)
+	clients, gone, err := newWorld()
 	if err != nil {
 		return err
 	}
 	defer gone()
-	var all []*running
-	defer func() {
-		for _, one := range all {
-			_ = one.end()
-		}
-	}()
-	for _, m := range finest(o) {
-		if name := m("").name; !o.only.MatchString(name) || lacking(m("")) != "" {
-			continue
-		}
-		one, err := start(m, parent)
-		if err != nil {
-			return err
-		}
-		all = append(all, one)
+	all, end, missing, err := startAll(o, parent)
+	defer end()
+	if err != nil {
+		return err
 	}
-	if err := wait(ctx, o.warm); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(o.out, answersFolder)), wait(ctx, o.warm)); err != nil {
 		return err
 	}
 	for _, in := range incidents {
 		if !o.incidents.MatchString(in.name) {
 			continue
 		}
-		res, err := in.happen(ctx, o, w)
-		if err != nil {
-			return fmt.Errorf("incident %s: %w", in.name, err)
+		e := event{Title: in.title, Missing: map[string]string{}}
+		dir := filepath.Join(o.out, answersFolder, in.name)
+		if err := in.happen(ctx, o, clients, &e); err != nil {
+			e.Failed = err.Error()
+		} else {
+			for tool, why := range missing {
+				e.Missing[tool] = why
+			}
+			for _, one := range all {
+				if err := one.answer(ctx, o, dir, &e); err != nil {
+					e.Missing[one.tool] = err.Error()
+				}
+			}
 		}
-		fmt.Fprintf(os.Stderr, "benchrecord: incident %s from %s to %s\n", in.name, clock(res.During.From), clock(res.During.To))
-		r.Incidents = append(r.Incidents, res)
-	}
-	for i := range r.Incidents {
-		r.Incidents[i].ask(ctx, o, all)
+		if err := writeJSON(filepath.Join(dir, "incident.json"), &e); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "benchrecord: %s: %s; asked until %s; not asked: %d %s\n", in.name, clock(e.During.From), clock(time.Now()), len(e.Missing), e.Failed)
 	}
 	return nil
 }
 
+// startAll starts every recorder that is here, and says which are not.
+func startAll(o *options, parent string) (all []*running, end func(), missing map[string]string, err error) {
+	missing = map[string]string{}
+	end = func() {
+		for _, one := range all {
+			_ = one.end() // what is left ends with this process
+		}
+	}
+	for _, m := range finest(o) {
+		r := m("")
+		if why := lacking(r); why != "" {
+			missing[r.tool] = why
+			continue
+		}
+		if !o.recorders.MatchString(r.name) {
+			missing[r.tool] = "left out by -only"
+			continue
+		}
+		one, err := start(m, parent)
+		if err != nil {
+			return all, end, missing, err
+		}
+		all = append(all, one)
+	}
+	return all, end, missing, nil
+}
+
 // happen makes one: a service that is well for a while, then its fault.
-func (in incident) happen(ctx context.Context, o *options, w world) (res incidentResult, err error) {
+func (in incident) happen(ctx context.Context, o *options, clients string, e *event) (err error) {
 	for _, t := range in.needs {
 		if !t.Installed() {
-			return res, fmt.Errorf("it needs the command %s: apt-get install %s", t.Command, t.Package)
+			return fmt.Errorf("it needs the command %s: apt-get install %s", t.Command, t.Package)
 		}
 	}
 	s, err := lab.NewStage(ctx, lab.Options{Self: o.lab, Snag: o.snag})
 	if err != nil {
-		return res, err
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Close(), wait(ctx, restFor)) }()
-	fault := in.well(s, w)
+	fault := in.well(s, clients, o.lab)
 	if err := errors.Join(s.Err(), wait(ctx, healthyFor)); err != nil {
-		return res, err
+		return err
 	}
 	began := time.Now()
-	res = incidentResult{Name: in.name, Title: in.title, Guilty: in.guilty, Answers: map[string]score{}, Missing: map[string]string{}}
-	res.Before = span{began.Add(-beforeFor), began.Add(-beforeGap)}
+	e.Before = span{began.Add(-beforeFor), began.Add(-beforeGap)}
 	fault()
 	if err := errors.Join(s.Err(), wait(ctx, o.during)); err != nil {
-		return res, err
+		return err
 	}
-	res.During = span{began.Add(duringGap), time.Now()}
-	return res, nil
+	e.During = span{began.Add(duringGap), time.Now()}
+	return nil
 }
 
-// ask scores what every recorder has.
-func (res *incidentResult) ask(ctx context.Context, o *options, all []*running) {
-	for _, in := range incidents {
-		if in.name != res.Name {
-			continue
+// answer keeps what one recorder prints about both times.
+func (r *running) answer(ctx context.Context, o *options, dir string, e *event) error {
+	ctx, stop := context.WithTimeout(ctx, askFor)
+	defer stop()
+	for name, s := range map[string]span{"before": e.Before, "during": e.During} {
+		text, err := ask(ctx, o, r, s)
+		if err := errors.Join(err, r.alive()); err != nil {
+			return err
 		}
-		for _, one := range all {
-			a, err := askers[one.tool](ctx, o, one, res.Before, res.During)
-			if err == nil {
-				err = one.alive()
-			}
-			if err != nil {
-				res.Missing[one.tool] = err.Error()
-				fmt.Fprintf(os.Stderr, "benchrecord: %s on %s: %v\n", one.tool, in.name, err)
-				continue
-			}
-			res.Answers[one.tool] = in.score(a)
+		if err := writeText(filepath.Join(dir, r.tool+"."+name+".gz"), text); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-func clock(t time.Time) string { return t.Format("15:04:05") }
+func clock(t time.Time) string { return t.Format(time.TimeOnly) }

@@ -8,58 +8,49 @@ import (
 // tools in the order of the table.
 var tools = []string{"snag", "below", "atop", "sysstat", "netdata", "node_exporter", "perf"}
 
-// incidentTable has a row an incident and a column a tool: whether it sees the symptom,
-// names the guilty one, and says the cause.
-func incidentTable(r *report) string {
+// incidentTable is the table of docs/record.md: a row an incident and a column a tool.
+func incidentTable(all []judged) string {
 	var b strings.Builder
-	b.WriteString("| incident (guilty) |")
-	for _, t := range tools {
-		fmt.Fprintf(&b, " %s |", t)
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(tools)) + "\n")
-	sums := map[string][3]int{}
-	for _, in := range r.Incidents {
-		fmt.Fprintf(&b, "| %s (%s) |", in.Title, in.Guilty)
-		for _, t := range tools {
-			s, ok := in.Answers[t]
-			if !ok {
-				b.WriteString(" – |")
-				continue
-			}
-			b.WriteString(" " + s.cell() + " |")
-			sum := sums[t]
-			for i, yes := range []bool{s.Visible, s.Guilty, s.Cause} {
-				if yes {
-					sum[i]++
-				}
-			}
-			sums[t] = sum
+	b.WriteString("| incident (culprit) | " + strings.Join(tools, " | ") + " |\n|---|" + strings.Repeat("---|", len(tools)) + "\n")
+	sums := map[string][culprit + 1]int{}
+	for _, in := range all {
+		fmt.Fprintf(&b, "| %s (%s) |", in.Title, in.culprit)
+		for _, tool := range tools {
+			j := in.tools[tool]
+			fmt.Fprintf(&b, " %s |", j.cell())
+			sum := sums[tool]
+			sum[j.outcome]++
+			sums[tool] = sum
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("| visible / guilty / cause |")
-	for _, t := range tools {
-		fmt.Fprintf(&b, " %d / %d / %d |", sums[t][0], sums[t][1], sums[t][2])
+	b.WriteString("| culprit / symptom only / nothing |")
+	for _, tool := range tools {
+		s := sums[tool]
+		fmt.Fprintf(&b, " %d / %d / %d |", s[culprit], s[symptom], s[nothing])
 	}
 	return b.String() + "\n"
 }
 
-func (s score) cell() string {
-	var words []string
-	for _, w := range []struct {
-		word string
-		yes  bool
-	}{{"visible", s.Visible}, {"guilty", s.Guilty}, {"cause", s.Cause}} {
-		if w.yes {
-			words = append(words, w.word)
-		}
-	}
-	text := strings.Join(words, ", ")
-	if text == "" {
-		text = "nothing"
-	}
-	if s.Others > 0 {
-		text += fmt.Sprintf(" (%d other said)", s.Others)
+func (j judgement) cell() string {
+	text := map[outcome]string{notAsked: "not asked", nothing: "nothing", symptom: "symptom", culprit: "culprit"}[j.outcome]
+	if j.others > 0 {
+		text += fmt.Sprintf(" (+%d other)", j.others)
 	}
 	return text
+}
+
+// evidence is what the judgements rest on, for a person to check.
+func evidence(all []judged) string {
+	var b strings.Builder
+	for _, in := range all {
+		for _, tool := range tools {
+			j := in.tools[tool]
+			fmt.Fprintf(&b, "%s, %s: %s\n", in.incident, tool, j.cell())
+			for _, line := range j.evidence {
+				fmt.Fprintf(&b, "\t%s\n", line)
+			}
+		}
+	}
+	return b.String()
 }

@@ -1,15 +1,15 @@
 // Command benchrecord measures snag record beside other recorders that run all the time
 // (below, atop, sysstat, netdata, node_exporter with Prometheus, and perf as a profiler):
 // what each costs on the same host, and what each knows afterwards of six incidents.
-// It prints the tables of docs/record.md in Markdown and writes the raw numbers as JSON.
-// It needs root and what tools/benchrecord/peers.sh fetches.
+// It prints the tables of docs/record.md in Markdown. What it measured and what the tools
+// printed stays in a folder, from which the tables can be made again.
+// It needs root, a network namespace of its own and what peers.sh fetches.
 //
-//	go run ./tools/benchrecord -snag bin/snag -lab bin/snag-lab
+//	unshare --net bin/bench-record -snag bin/snag -lab bin/snag-lab
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -20,105 +20,94 @@ import (
 	"time"
 )
 
-// options of a run.
 type options struct {
-	snag, lab, peers string
-	rounds           int
-	window, warm     time.Duration
-	during           time.Duration
-	only             *regexp.Regexp
-	incidents        *regexp.Regexp
+	part, out, snag, lab, peers  string
+	rounds                       int
+	window, warm, during         time.Duration
+	onlyRecorders, onlyIncidents string
+	recorders, incidents         *regexp.Regexp // compiled from those
 }
 
 func main() {
-	if serveLoad() {
-		return
-	}
 	var o options
-	part := flag.String("part", "all", "cost, incidents or all")
-	out := flag.String("json", "bin/bench-record.json", "where the raw numbers go")
-	only := flag.String("only", "", "only the recorders whose name matches this regular expression")
-	which := flag.String("incident", "", "only the incidents whose name matches this regular expression")
+	flag.StringVar(&o.part, "part", "all", "cost, incidents, all, or tables: those of the last run, without measuring")
+	flag.StringVar(&o.out, "out", "bin/bench-record.d", "the folder for what was measured and what the tools printed")
 	flag.StringVar(&o.snag, "snag", "bin/snag", "the snag to measure")
-	flag.StringVar(&o.lab, "lab", "bin/snag-lab", "the program that the actors of incidents are in")
+	flag.StringVar(&o.lab, "lab", "bin/snag-lab", "the program that the services of the incidents are in")
 	flag.StringVar(&o.peers, "peers", peersFolder(), "where tools/benchrecord/peers.sh put the other recorders")
-	flag.IntVar(&o.rounds, "rounds", 2, "how often the cost of each is measured; the median counts")
+	flag.IntVar(&o.rounds, "rounds", 2, "how often the cost of each is measured; the table has the median")
 	flag.DurationVar(&o.window, "for", time.Minute, "how long each is measured")
 	flag.DurationVar(&o.warm, "warm", 20*time.Second, "how long each runs before it is measured")
 	flag.DurationVar(&o.during, "during", 40*time.Second, "how long an incident lasts")
+	flag.StringVar(&o.onlyRecorders, "only", "", "only the recorders whose name matches this regular expression")
+	flag.StringVar(&o.onlyIncidents, "incident", "", "only the incidents whose name matches this regular expression")
 	flag.Parse()
-	if err := run(&o, *part, *out, *only, *which); err != nil {
+	if err := run(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "benchrecord:", err)
 		os.Exit(1)
 	}
 }
 
-func run(o *options, part, out, only, which string) (err error) {
-	if part != "cost" && part != "incidents" && part != "all" {
-		return fmt.Errorf("unknown part %q: cost, incidents or all", part)
-	}
-	for _, path := range []*string{&o.snag, &o.lab, &o.peers} {
+func run(o *options) (err error) {
+	for _, path := range []*string{&o.snag, &o.lab, &o.peers, &o.out} {
 		if *path, err = filepath.Abs(*path); err != nil {
 			return err
 		}
 	}
-	if o.only, err = regexp.Compile(only); err != nil {
-		return err
+	if o.recorders, err = regexp.Compile(o.onlyRecorders); err != nil {
+		return fmt.Errorf("read -only: %w", err)
 	}
-	if o.incidents, err = regexp.Compile(which); err != nil {
-		return err
+	if o.incidents, err = regexp.Compile(o.onlyIncidents); err != nil {
+		return fmt.Errorf("read -incident: %w", err)
 	}
-	inside, err := ownNetwork()
-	if err != nil || !inside {
+	switch o.part {
+	case "tables":
+		return printTables(o, true, true)
+	case "cost", "incidents", "all":
+	default:
+		return fmt.Errorf("unknown part %q: give cost, incidents, all or tables", o.part)
+	}
+	if err := ownNamespace(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	load, err := startLoad()
 	if err != nil {
-		return err
+		return fmt.Errorf("start the load: %w", err)
 	}
 	defer load.end()
-	r := report{Machine: machine(), Began: time.Now(), Versions: versions(o)}
-	// What was measured so far is kept, whatever fails later.
-	defer func() {
-		if e := r.write(out); err == nil {
-			err = e
-		}
-	}()
-	if part != "incidents" {
-		if err := r.cost(ctx, o); err != nil {
+	if o.part != "incidents" {
+		if err := measureAll(ctx, o); err != nil {
 			return err
 		}
-		fmt.Print(costTable(&r))
 	}
-	if part != "cost" {
-		if err := r.incidents(ctx, o); err != nil {
+	if o.part != "cost" {
+		if err := makeIncidents(ctx, o); err != nil {
 			return err
 		}
-		fmt.Print(incidentTable(&r))
+	}
+	return printTables(o, o.part != "incidents", o.part != "cost")
+}
+
+// printTables prints what is in the folder.
+func printTables(o *options, cost, incidents bool) error {
+	if cost {
+		var r costReport
+		if err := readJSON(filepath.Join(o.out, costFile), &r); err != nil {
+			return err
+		}
+		fmt.Println(costTable(&r))
+	}
+	if incidents {
+		all, err := judgeAll(filepath.Join(o.out, answersFolder))
+		if err != nil {
+			return err
+		}
+		fmt.Println(incidentTable(all))
+		return os.WriteFile(filepath.Join(o.out, "evidence.txt"), []byte(evidence(all)), 0o644)
 	}
 	return nil
-}
-
-// report is the JSON document.
-type report struct {
-	Machine   string            `json:"machine"`
-	Began     time.Time         `json:"began"`
-	Versions  map[string]string `json:"versions"`
-	Cost      []cost            `json:"cost,omitempty"`
-	Incidents []incidentResult  `json:"incidents,omitempty"`
-}
-
-func (r *report) write(path string) error {
-	b, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
 }
 
 func peersFolder() string {

@@ -16,7 +16,6 @@ import (
 type program struct {
 	name string
 	argv []string
-	env  []string
 	stop syscall.Signal // that it ends well by
 }
 
@@ -88,7 +87,7 @@ func (r *running) start(p program) error {
 	}
 	defer log.Close()
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
-	cmd.Env = append(append(os.Environ(), "LC_ALL=C"), p.env...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, r.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, UseCgroupFD: true, CgroupFD: int(into.Fd())}
 	if err := cmd.Start(); err != nil {
