@@ -15,15 +15,16 @@ var (
 
 // atopFields are the figures that are read, by their place (atop(1), "parseable output").
 var atopFields = map[string]map[int]string{
-	"CPU": {2: "cpu system", 3: "cpu user", 4: "cpu nice", 5: "cpu idle", 6: "cpu iowait"},
-	"CPL": {1: "load 1"},
-	"DSK": {1: "io_time", 2: "reads", 3: "sectors read", 4: "writes", 5: "sectors written"},
-	"NET": {1: "packets received", 2: "bytes received", 3: "packets sent", 4: "bytes sent"},
-	"PAG": {6: "oom kills"},
-	"PSI": {4: "pressure cpu some", 8: "pressure memory some", 12: "pressure memory full", 16: "pressure io some", 20: "pressure io full"},
-	"PRC": {1: "cpu", 2: "cpu"},
-	"PRM": {2: "rss"},
-	"PRD": {5: "sectors written"},
+	"CPU":   {2: "cpu system", 3: "cpu user", 4: "cpu nice", 5: "cpu idle", 6: "cpu iowait"},
+	"CPL":   {1: "load 1"},
+	"DSK":   {1: "io_time", 2: "reads", 3: "sectors read", 4: "writes", 5: "sectors written"},
+	"NET":   {1: "packets received", 2: "bytes received", 3: "packets sent", 4: "bytes sent"},
+	"upper": {14: "retransmitted segments"}, // NET of the protocols
+	"PAG":   {6: "oom kills"},
+	"PSI":   {4: "pressure cpu some", 8: "pressure memory some", 12: "pressure memory full", 16: "pressure io some", 20: "pressure io full"},
+	"PRC":   {1: "cpu", 2: "cpu"},
+	"PRM":   {2: "rss"},
+	"PRD":   {5: "sectors written"},
 }
 
 // atopThread is where a line says whether it is a process's (y) or one of its threads' (n),
@@ -53,6 +54,8 @@ func readAtop(all []section, s span) (answer, error) {
 			if label == "PRC" {
 				f[object+" state "+p[2]]++
 			}
+		} else if label == "NET" && strings.HasPrefix(m[3], "upper ") {
+			label = "upper"
 		} else if len(words) > 0 && (label == "DSK" || label == "NET") {
 			object = map[string]string{"DSK": "disk ", "NET": "interface "}[label] + words[0]
 		}

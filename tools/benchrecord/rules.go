@@ -52,7 +52,7 @@ var allRules = []rules{{
 	incident: "disk", culprit: "nightly-backup, which writes",
 	symptom: []figure{{name: pattern{`loop|vda|sda|nvme`, `await|util|aqu|qops|queue|busy|backlog|io_time|time spend`}}, {name: pattern{`\bi/?o\b|[sf]io|io[_ ]`, `pressure|some|full|waiting|stalled|%`}}},
 	parties: pattern{`ledger-|:8082`},
-	own:     []figure{{name: pattern{`^process nightly-backup (rw|writes?|sectors written)$`}, among: pattern{`^process .* (rw|writes?|sectors written)$`}}},
+	own:     []figure{{name: pattern{`^process nightly-backup (writes|sectors written)$`}, among: pattern{`^process .* (writes|sectors written)$`}}},
 	cause:   pattern{`disk-stall|disk_(backlog|util)|iowait|(disk|I/O).*(busy|queue|stall|pressure)`}, who: pattern{`nightly-backup`},
 }, {
 	incident: "memory limit", culprit: "price-server, or its control group",
@@ -62,7 +62,7 @@ var allRules = []rules{{
 	cause:   pattern{`oom|out of memory|memory limit|memory-limit`}, who: pattern{`price-|little`},
 }, {
 	incident: "CPU", culprit: "report-batch, which computes",
-	symptom: []figure{{name: pattern{`cpu`, `pressure|some|waiting`}}, {name: pattern{`load|running|runq|%scpu`}}, {name: pattern{`idle`}, falls: true}},
+	symptom: []figure{{name: pattern{`cpu`, `pressure|some|waiting`}}, {name: pattern{`\bload|_load|ldavg|procs_running|processes running|runq|%scpu`}}, {name: pattern{`idle`}, falls: true}},
 	parties: pattern{`api-|:8083`},
 	own:     []figure{{name: pattern{`^process report-batch (cpu|cpu samples)$`}, among: pattern{`^process .* (cpu|cpu samples)$`}}},
 	cause:   pattern{`cpu-saturated|run-queue|cpu_usage|load_average|cpu.*(saturat|busy|pressure)`}, who: pattern{`report-batch`},
