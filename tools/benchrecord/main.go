@@ -62,7 +62,10 @@ func run(o *options) (err error) {
 	}
 	switch o.part {
 	case "tables":
-		return printTables(o, true, true)
+		_, cost := os.Stat(filepath.Join(o.out, costFile))
+		_, answers := os.Stat(filepath.Join(o.out, answersFolder))
+		// Where neither half is there, the error says how to measure.
+		return printTables(o, cost == nil || answers != nil, answers == nil)
 	case "cost", "incidents", "all":
 	default:
 		return fmt.Errorf("unknown part %q: give cost, incidents, all or tables", o.part)
