@@ -72,7 +72,7 @@ test: ## all tests, or those of PKG=./probes/...; as root, so that nothing is sk
 flakes: ## docs/flakes.md from the failed runs in ~/.cache/snag/flakes
 	$(GO) run ./tools/testsum -table docs/flakes.md
 
-bench: build ## what snag find costs nginx and others, side by side in one run: docs/bench.md (root, about 7 min)
+bench: build ## what snag find costs nginx and others, side by side in one run: docs/bench.md (root, about 9 min; RECORD=1: snag record)
 	tools/bench.sh
 
 bench-probes: ## the benchmarks of the probes, of the recording, of the verdict and of the page

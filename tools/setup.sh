@@ -82,9 +82,10 @@ drawn) want="
 	vsftpd
 	wrk
 " ;;
+bench) want="iproute2 nginx wrk util-linux redis-server redis-tools postgresql" ;;
 bench-syscalls) want="$tracers" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|drawn|bench-syscalls|bench-files]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then
