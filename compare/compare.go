@@ -52,7 +52,7 @@ func (c *Comparison) Outcome() Outcome {
 	if slices.ContainsFunc(c.Parties, func(p Party) bool { return p.Worse() }) {
 		return Worse
 	}
-	if slices.ContainsFunc(c.Amounts, func(a Amount) bool { return a.Bad && a.Change.Worse() }) {
+	if slices.ContainsFunc(c.Amounts, Amount.Worse) {
 		return Worse
 	}
 	if len(c.Parties) == 0 || len(c.Quiet) > 0 {

@@ -52,8 +52,8 @@ func (s *Shown) Sentence() string {
 		}
 	}
 	for _, a := range s.Amounts {
-		if a.Bad && a.Change.Worse() {
-			return fmt.Sprintf("more %s: %s a second, %s before", a.What, number(a.Change.B, a.Unit), number(a.Change.A, a.Unit))
+		if a.Worse() {
+			return fmt.Sprintf("more %s: %s a %s, %s before", a.What, number(a.Change.B, a.Unit), per(a.Unit), number(a.Change.A, a.Unit))
 		}
 	}
 	if s.Outcome() == compare.CantTell {
@@ -145,6 +145,14 @@ func (s *Shown) grown() (most *profile.Change) {
 		}
 	}
 	return most
+}
+
+// per is what an amount is by.
+func per(unit string) string {
+	if unit == compare.PerMinute {
+		return "minute"
+	}
+	return "second"
 }
 
 func number(v float64, unit string) string {

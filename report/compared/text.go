@@ -102,7 +102,11 @@ func (s *Shown) amounts(b *strings.Builder) {
 			fmt.Fprintf(b, "and %d more (--json)\n", len(s.Amounts)-most)
 			break
 		}
-		fmt.Fprintf(b, "%11s %9s  %s\n", number(a.Change.A, a.Unit), number(a.Change.B, a.Unit), a.What)
+		what := a.What
+		if a.Unit == compare.PerMinute {
+			what += " (a minute)"
+		}
+		fmt.Fprintf(b, "%11s %9s  %s\n", number(a.Change.A, a.Unit), number(a.Change.B, a.Unit), what)
 	}
 }
 
