@@ -27,6 +27,9 @@ type Comparison struct {
 	// Stopped had answers in A and have none in B, or nearly none, though they are asked. Quiet are
 	// those that nobody was seen to ask in B: they are not worse, and not as good either.
 	Stopped, Quiet []Silent
+	// Gone are services with answers in A that do not run in B, and that nobody tried to reach there:
+	// they are among OnlyA.
+	Gone []Silent
 	// OneSided is what only one recording measured, and was not compared.
 	OneSided []string
 	// Compared is how many figures were compared: all intervals together hold in 95 % of all
@@ -41,7 +44,7 @@ type Outcome string
 const (
 	Worse    Outcome = "worse"      // B takes longer, fails or loses more
 	AsGood   Outcome = "as good"    // it was measured, and nothing got worse by more than chance
-	CantTell Outcome = "can't tell" // nothing that both have could be compared, or a service was not asked in B
+	CantTell Outcome = "can't tell" // nothing that both have could be compared, or a service was not asked in B, or is not there
 )
 
 // Outcome reports whether B is worse than A.
@@ -55,7 +58,7 @@ func (c *Comparison) Outcome() Outcome {
 	if slices.ContainsFunc(c.Amounts, Amount.Worse) {
 		return Worse
 	}
-	if len(c.Parties) == 0 || len(c.Quiet) > 0 {
+	if len(c.Parties) == 0 || len(c.Quiet) > 0 || len(c.Gone) > 0 {
 		return CantTell
 	}
 	return AsGood
@@ -69,7 +72,7 @@ func Of(a, b *recording.Recording) *Comparison {
 	amounts, oneSided := amountsOf(a, b)
 	c.OneSided = oneSided
 	if !both(a, b, "sockets.turns", "requests and answers", &c.OneSided) {
-		c.OnlyA, c.OnlyB, c.Stopped, c.Quiet = nil, nil, nil, nil // it may be there all the same
+		c.OnlyA, c.OnlyB, c.Stopped, c.Quiet, c.Gone = nil, nil, nil, nil, nil // it may be there all the same
 	}
 	c.Compared = tests + len(amounts)
 	for i := range c.Parties {

@@ -42,6 +42,7 @@ func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 		}
 		if q == nil {
 			c.OnlyA = append(c.OnlyA, Name(p))
+			c.gone(p, b)
 		}
 	}
 	for _, q := range b.Parties {

@@ -57,6 +57,20 @@ func TestTextFits80Columns(t *testing.T) {
 	}
 }
 
+// A service that is not there in B is named in the first line, and why B can't be judged.
+func TestSentenceOfAServiceThatIsGone(t *testing.T) {
+	s := shownPair(t, "busy-thread-healthy", "busy-thread-healthy")
+	for elsewhere, want := range map[bool]string{
+		false: "can't tell: shop 10.0.0.1:80 had 9.5 answers a second in A, and its program does not run in B",
+		true:  "can't tell: shop 10.0.0.1:80 had 9.5 answers a second in A, and nothing listens at its address in B",
+	} {
+		s.Gone = []compare.Silent{{Name: "shop 10.0.0.1:80", RateA: 9.5, Elsewhere: elsewhere}}
+		if got := s.Sentence(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A document has no null where a list belongs, and no number that JSON can't have.
 func TestJSON(t *testing.T) {
 	for _, pair := range [][2]string{{"busy-thread-healthy", "busy-thread-sick"}, {"reader-stall-healthy", "reader-stall-sick"}} {
@@ -68,7 +82,7 @@ func TestJSON(t *testing.T) {
 		if err := json.Unmarshal(b.Bytes(), &d); err != nil {
 			t.Fatal(err)
 		}
-		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few", "not_compared", "stopped", "quiet"} {
+		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few", "not_compared", "stopped", "quiet", "gone"} {
 			if _, ok := d[list].([]any); !ok {
 				t.Errorf("%s of %v: %v", list, pair, d[list])
 			}

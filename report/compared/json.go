@@ -30,6 +30,8 @@ type Document struct {
 	// Stopped had answers in A and none in B, or nearly none, though they were asked; Quiet were not.
 	Stopped []SilentRow `json:"stopped"`
 	Quiet   []SilentRow `json:"quiet"`
+	// Gone are services of A that are not there in B.
+	Gone []GoneRow `json:"gone"`
 }
 
 // Side is one recording.
@@ -60,6 +62,21 @@ type SilentRow struct {
 	Oldest  float64 `json:"oldest"`
 	Cut     uint64  `json:"cut"`
 	Failed  uint64  `json:"failed_connects"`
+}
+
+// GoneRow is a service of A that does not run in B, or whose program does not listen there.
+type GoneRow struct {
+	Subject string  `json:"subject"`
+	RateA   float64 `json:"rate_a"`
+	Runs    bool    `json:"program_runs"`
+}
+
+func goneRows(all []compare.Silent) []GoneRow {
+	out := []GoneRow{}
+	for _, q := range all {
+		out = append(out, GoneRow{q.Name, q.RateA, q.Elsewhere})
+	}
+	return out
 }
 
 // silentRows are never null.
@@ -119,7 +136,7 @@ func (s *Shown) WriteJSON(w io.Writer) error {
 		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared,
 		Parties: []PartyRow{}, Amounts: []AmountRow{}, Functions: []FunctionRow{},
 		Builds: settingRows(s.Builds), Settings: settingRows(s.Settings), OnlyA: orNo(s.OnlyA), OnlyB: orNo(s.OnlyB), TooFew: orNo(s.TooFew), OneSided: orNo(s.OneSided),
-		Stopped: silentRows(s.Stopped), Quiet: silentRows(s.Quiet),
+		Stopped: silentRows(s.Stopped), Quiet: silentRows(s.Quiet), Gone: goneRows(s.Gone),
 	}
 	for _, p := range s.Parties {
 		row := PartyRow{Role: string(p.B.Role), Subject: p.B.Subject.Name, Time: changeRow(p.Time), Failed: changeRow(p.Failed), RateA: p.RateA, RateB: p.RateB, Points: []PointsRow{}}

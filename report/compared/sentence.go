@@ -84,6 +84,8 @@ func stopped(q compare.Silent) string {
 // tooLittle says what was missing.
 func (s *Shown) tooLittle() string {
 	switch {
+	case len(s.Gone) > 0 && (len(s.Parties) > 0 || len(s.OnlyB) == 0):
+		return gone(s.Gone[0])
 	case len(s.Quiet) > 0:
 		q := s.Quiet[0]
 		return fmt.Sprintf("%s had %s answers a second in A, and nobody was seen to ask it in B (%s); compare under the same load", q.Name, number(q.RateA, ""), number(q.RateB, ""))
@@ -95,6 +97,15 @@ func (s *Shown) tooLittle() string {
 		return "no service or call is in both recordings"
 	}
 	return "neither recording has requests and answers of a service; record under load"
+}
+
+// gone says that a service of A is not there in B.
+func gone(q compare.Silent) string {
+	where := "its program does not run in B"
+	if q.Elsewhere {
+		where = "nothing listens at its address in B"
+	}
+	return fmt.Sprintf("%s had %s answers a second in A, and %s; start it, and compare again", q.Name, number(q.RateA, ""), where)
 }
 
 func longer(c compare.Change) string {
