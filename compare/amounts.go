@@ -11,15 +11,22 @@ import (
 type Amount struct {
 	// What it is in words, and in which unit a second it is: "segments sent again", "".
 	What, Unit string
-	Bad        bool // more of it is worse
+	Bad        bool   // more of it is worse
+	LessBad    bool   // less of it is worse
+	Stream     string // it is of this stream alone; "" of the host
 	Change     Change
 }
 
-// PerMinute is the unit of what is counted by the minute: a few of it matter.
-const PerMinute = "1/min"
+// Units besides "", a count a second; "s", seconds a second; "bit", bits a second.
+const (
+	PerMinute    = "1/min"  // counted by the minute: a few of it matter
+	GaugeSeconds = "s mean" // seconds, on average: it is by no second
+)
 
-// Worse reports whether B has more of what is bad.
-func (x Amount) Worse() bool { return x.Bad && x.Change.Worse() }
+// Worse reports whether B has more of what is bad, or less of what is good.
+func (x Amount) Worse() bool {
+	return x.Bad && x.Change.Worse() || x.LessBad && x.Change.Differs() && x.Change.B < x.Change.A
+}
 
 // counter is a series that only grows. Its series of all labels are added up.
 type counter struct {

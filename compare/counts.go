@@ -8,19 +8,22 @@ import (
 )
 
 // lasts are events that last, and the measure that sees them.
-type lasts struct{ kind, measure, what string }
+type lasts struct {
+	kind, measure, what string
+	side                string // of a stream; "": any
+}
 
 var lasting = []lasts{
-	{recording.EventStreamFreeze, "streams.figures", "time in which streams froze"},
-	{recording.EventStopped, "host.processes", "time in which processes were stopped"},
-	{recording.EventGCPause, "jvm.counters", "time in which a collector stopped a JVM"},
-	{recording.EventSafepoint, "jvm.counters", "time in which JVMs were at a safepoint"},
+	{kind: recording.EventStreamFreeze, measure: "streams.figures", what: "time in which streams froze for viewers", side: recording.StreamSideConsumer},
+	{kind: recording.EventStopped, measure: "host.processes", what: "time in which processes were stopped"},
+	{kind: recording.EventGCPause, measure: "jvm.counters", what: "time in which a collector stopped a JVM"},
+	{kind: recording.EventSafepoint, measure: "jvm.counters", what: "time in which JVMs were at a safepoint"},
 }
 
 func (e lasts) seconds(r *recording.Recording) []float64 {
 	out := make([]float64, seconds(r))
 	for _, one := range r.Events {
-		if one.Kind != e.kind {
+		if one.Kind != e.kind || e.side != "" && one.Attrs["side"] != e.side {
 			continue
 		}
 		end := one.End

@@ -39,6 +39,9 @@ func New(c *compare.Comparison, nameA, nameB string) *Shown {
 
 // Sentence says first what matters most.
 func (s *Shown) Sentence() string {
+	if len(s.Lost) > 0 {
+		return lost(s.Lost[0])
+	}
 	if len(s.Stopped) > 0 {
 		return stopped(s.Stopped[0])
 	}
@@ -52,7 +55,10 @@ func (s *Shown) Sentence() string {
 		}
 	}
 	for _, a := range s.Amounts {
-		if a.Worse() {
+		switch {
+		case a.Worse() && a.Stream != "":
+			return s.streamWorse(a)
+		case a.Worse():
 			return fmt.Sprintf("more %s: %s a %s, %s before", a.What, number(a.Change.B, a.Unit), per(a.Unit), number(a.Change.A, a.Unit))
 		}
 	}
@@ -90,7 +96,7 @@ func (s *Shown) tooLittle() string {
 		q := s.Quiet[0]
 		return fmt.Sprintf("%s had %s answers a second in A, and nobody was seen to ask it in B (%s); compare under the same load", q.Name, number(q.RateA, ""), number(q.RateB, ""))
 	case len(s.TooFew) > 0:
-		return fmt.Sprintf("too few answers of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
+		return fmt.Sprintf("too little of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
 	case slices.ContainsFunc(s.OneSided, func(what string) bool { return strings.HasPrefix(what, "requests") }):
 		return "requests and answers were measured in one of the recordings only; snag show says why"
 	case len(s.OnlyA)+len(s.OnlyB) > 0:
