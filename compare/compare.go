@@ -16,6 +16,8 @@ type Comparison struct {
 	A, B *recording.Recording
 	// Together: they are of the same time, and each of one URL.
 	Together bool
+	// MuteA and MuteB are why a URL gave no answer, or no frame; "" where it did.
+	MuteA, MuteB string
 	// Parties that both have and whose answers can be compared, the greatest change first.
 	Parties []Party
 	// Amounts are counts and times per second that changed by more than chance does.
@@ -55,6 +57,12 @@ const (
 
 // Outcome reports whether B is worse than A.
 func (c *Comparison) Outcome() Outcome {
+	switch {
+	case c.MuteA != "":
+		return CantTell
+	case c.MuteB != "":
+		return Worse
+	}
 	if len(c.Stopped) > 0 || len(c.Lost) > 0 {
 		return Worse
 	}
@@ -84,6 +92,10 @@ func of(a, b *recording.Recording, together bool) *Comparison {
 	amounts, oneSided := amountsOf(a, b)
 	c.OneSided = oneSided
 	tests += c.streams(sa, sb, together)
+	if together {
+		c.MuteA = noFrame(sa)
+		c.MuteB = noFrame(sb)
+	}
 	if !both(a, b, "sockets.turns", "requests and answers", &c.OneSided) {
 		c.OnlyA, c.OnlyB, c.Stopped, c.Quiet, c.Gone = nil, nil, nil, nil, nil // it may be there all the same
 	}

@@ -133,3 +133,22 @@ func figuresOf(a, b seen) (out []Amount) {
 	add(Amount{What: "frozen", Unit: "s", Bad: true}, a.frozen(), b.frozen(), leastFroze)
 	return out
 }
+
+// noFrame says why the streams that were asked for gave none; "" where one did.
+func noFrame(s *scene.Scene) string {
+	why := "it gave no frame"
+	for _, st := range s.Streams {
+		if st.Row.First != 0 {
+			return ""
+		}
+		if st.Row.Error != "" {
+			why = st.Row.Error
+		}
+		for _, e := range st.Events {
+			if e.Kind == recording.EventStreamRefused && e.Attrs["why"] != "" {
+				why = e.Attrs["why"]
+			}
+		}
+	}
+	return why
+}

@@ -75,8 +75,8 @@ func TestSentenceOfAServiceThatIsGone(t *testing.T) {
 func TestSentencesOfStreams(t *testing.T) {
 	s := shownPair(t, "busy-thread-healthy", "busy-thread-healthy")
 	for want, l := range map[string]compare.Lost{
-		"stream live/one is not in B, 25 frames a second in A":                       {Name: "live/one", FPS: 25},
-		"stream live/one gave no frame in B (refused), 25 frames a second in A":      {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Why: "refused"},
+		"stream live/one is not in B, 25 frames a second in A":                     {Name: "live/one", FPS: 25},
+		"stream live/one gave no frame in B (refused), 25 frames a second in A":    {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Why: "refused"},
 		"stream live/one: no frame in the last 12 s of B, 25 frames a second in A": {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Since: 12},
 	} {
 		s.Lost = []compare.Lost{l}

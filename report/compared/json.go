@@ -16,9 +16,12 @@ type Document struct {
 	Sentence string          `json:"sentence"`
 	A        Side            `json:"a"`
 	B        Side            `json:"b"`
-	Compared int             `json:"compared"`
-	Parties  []PartyRow      `json:"parties"`
-	Amounts  []AmountRow     `json:"amounts"`
+	// MuteA and MuteB are why a URL gave no answer or no frame; "" where it did.
+	MuteA    string      `json:"mute_a"`
+	MuteB    string      `json:"mute_b"`
+	Compared int         `json:"compared"`
+	Parties  []PartyRow  `json:"parties"`
+	Amounts  []AmountRow `json:"amounts"`
 	// Functions of the program whose answers changed most, those that changed by more than chance.
 	Functions []FunctionRow `json:"functions"`
 	Builds    []SettingRow  `json:"builds"`
@@ -175,7 +178,7 @@ type SettingRow struct {
 // WriteJSON writes a comparison as JSON.
 func (s *Shown) WriteJSON(w io.Writer) error {
 	d := Document{
-		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared,
+		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared, MuteA: s.MuteA, MuteB: s.MuteB,
 		Parties: []PartyRow{}, Amounts: amountRows(s.Amounts), Functions: []FunctionRow{},
 		Builds: settingRows(s.Builds), Settings: settingRows(s.Settings), OnlyA: orNo(s.OnlyA), OnlyB: orNo(s.OnlyB), TooFew: orNo(s.TooFew), OneSided: orNo(s.OneSided),
 		Stopped: silentRows(s.Stopped), Quiet: silentRows(s.Quiet), Gone: goneRows(s.Gone),
@@ -205,7 +208,11 @@ func side(name string, r *recording.Recording) Side {
 }
 
 func span(r *recording.Recording) string {
-	return fmt.Sprintf("%s of %s, kernel %s, %.0f s", r.Manifest.Start.Wall().UTC().Format("2006-01-02 15:04:05 UTC"), r.Manifest.Host, r.Manifest.Kernel, r.Length().Seconds())
+	kernel := ""
+	if r.Manifest.Kernel != "" {
+		kernel = ", kernel " + r.Manifest.Kernel
+	}
+	return fmt.Sprintf("%s of %s%s, %.0f s", r.Manifest.Start.Wall().UTC().Format("2006-01-02 15:04:05 UTC"), r.Manifest.Host, kernel, r.Length().Seconds())
 }
 
 func changeRow(c compare.Change) ChangeRow {

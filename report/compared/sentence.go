@@ -39,6 +39,12 @@ func New(c *compare.Comparison, nameA, nameB string) *Shown {
 
 // Sentence says first what matters most.
 func (s *Shown) Sentence() string {
+	switch {
+	case s.MuteA != "":
+		return fmt.Sprintf("can't tell: A does not answer: %s: %s", s.NameA, s.MuteA)
+	case s.MuteB != "":
+		return fmt.Sprintf("B does not answer: %s: %s", s.NameB, s.MuteB)
+	}
 	if len(s.Lost) > 0 {
 		return lost(s.Lost[0])
 	}
@@ -49,9 +55,9 @@ func (s *Shown) Sentence() string {
 		p := s.Root(s.Parties[0])
 		switch {
 		case p.Failed.Worse():
-			return fmt.Sprintf("%s: %s of the answers are errors, %s before", compare.Name(p.B), units.Percent(p.Failed.B), units.Percent(p.Failed.A))
+			return fmt.Sprintf("%s: %s of the answers are errors, %s %s", compare.Name(p.B), units.Percent(p.Failed.B), units.Percent(p.Failed.A), s.was())
 		case p.Time.Differs():
-			return fmt.Sprintf("%s: the same requests take %s%s", compare.Name(p.B), longer(p.Time), s.because(p))
+			return fmt.Sprintf("%s: the same requests take %s%s", compare.Name(p.B), longer(p.Time, s.was()), s.because(p))
 		}
 	}
 	for _, a := range s.Amounts {
@@ -66,6 +72,14 @@ func (s *Shown) Sentence() string {
 		return "can't tell: " + s.tooLittle()
 	}
 	return fmt.Sprintf("no worse: of %s compared, none got worse by more than chance does", units.Plural(s.Compared, "figure"))
+}
+
+// was is where the other figure is from.
+func (s *Shown) was() string {
+	if s.Together {
+		return "at " + s.NameA
+	}
+	return "before"
 }
 
 // stopped says what a service without answers left open.
@@ -114,7 +128,7 @@ func gone(q compare.Silent) string {
 	return fmt.Sprintf("%s had %s answers a second in A, and %s; start it, and compare again", q.Name, number(q.RateA, ""), where)
 }
 
-func longer(c compare.Change) string {
+func longer(c compare.Change, was string) string {
 	more, low, high := c.More(), c.Low-1, c.High-1
 	word := "longer"
 	if more < 0 {
@@ -124,7 +138,7 @@ func longer(c compare.Change) string {
 	if c.Low > 0 {
 		between = fmt.Sprintf("; %s to %s", percent(low), percent(high))
 	}
-	return fmt.Sprintf("%s %s (%s, %s before%s)", percent(more), word, units.Short(c.B), units.Short(c.A), between)
+	return fmt.Sprintf("%s %s (%s, %s %s%s)", percent(more), word, units.Short(c.B), units.Short(c.A), was, between)
 }
 
 // percent of a change: above 1,000 % as a multiple.

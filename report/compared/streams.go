@@ -27,12 +27,12 @@ func lost(l compare.Lost) string {
 
 // streamWorse says which figure of a stream got worse.
 func (s *Shown) streamWorse(a compare.Amount) string {
-	was := "before"
-	if s.Together {
-		was = "in A"
-	}
+	was := s.was()
 	b, before := figure(a, a.Change.B), shortFigure(a, a.Change.A)
 	name := "stream " + a.Stream
+	if s.Together {
+		name = s.NameB
+	}
 	switch a.What {
 	case "lateness":
 		return fmt.Sprintf("%s: frames come %s late, %s %s", name, b, before, was)

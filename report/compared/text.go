@@ -41,6 +41,9 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	list(&b, "only in B", s.OnlyB)
 	list(&b, "too little of it to compare", s.TooFew)
 	list(&b, "not compared", s.OneSided)
+	if s.Together {
+		b.WriteString("\n" + wrapped("Not seen: what the servers did meanwhile. sudo snag find on a server's host says what its answers, or its streams (--stream URL), wait for.", width))
+	}
 	b.WriteString("\n" + wrapped(fmt.Sprintf("%s compared. If nothing differed, at most 5 of 100 such comparisons would find a change.", units.Plural(s.Compared, "figure")), width))
 	_, err := io.WriteString(shown.To(w), b.String())
 	return err
