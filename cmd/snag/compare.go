@@ -150,7 +150,7 @@ func (f *compareFlags) print(all *compare.Comparison, nameA, nameB string, to *p
 	}
 	if f.html != "" {
 		c.B.Baseline = c.A
-		if err := to.write(verdict.Judge(c.B)); err != nil {
+		if err := to.writeCompared(verdict.Judge(c.B), c.Page()); err != nil {
 			return err
 		}
 		if !f.json {
