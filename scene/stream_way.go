@@ -131,16 +131,16 @@ func (s *Scene) socketBetween(local, remote string) *Socket {
 }
 
 // A connection that brings a stream receives far more than it sends: a publisher
-// gets some kB of answers, a player sends some.
+// gets some kB of answers, a player sends some. BringsLeast is more than these.
 const (
 	bringsTimes = 2
-	bringsLeast = 8 << 10 // bytes
+	BringsLeast = 8 << 10 // bytes
 )
 
 func brings(k *Socket) bool {
 	t := k.LastTCP()
 	return t != nil && k.First().Proto == "tcp" && !k.Listening() && k.First().Remote != "" &&
-		t.BytesReceived > bringsLeast && t.BytesReceived > bringsTimes*t.BytesSent
+		t.BytesReceived > BringsLeast && t.BytesReceived > bringsTimes*t.BytesSent
 }
 
 // feederOf is the socket on which the process that sends from out gets the stream:
