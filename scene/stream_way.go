@@ -145,7 +145,7 @@ func brings(k *Socket) bool {
 
 // feederOf is the socket on which the process that sends from out gets the stream:
 // by what was read of the publishers' connections, else the only one that brings
-// something, else the one whose sender names the stream, else the one whose rhythm is the stream's. Nil and no reason: it gets
+// something, else the one whose sender names the stream, else the one whose rhythm is the stream's, or that alone carries as much. Nil and no reason: it gets
 // none, and is the source. A writer of files has no such socket, and out is nil.
 func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer *Process) (in *Socket, by, why string) {
 	var all []*Socket
@@ -193,6 +193,9 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 		return k, fmt.Sprintf("of the %d that sent a stream to %s this is the only one that ended when the stream did", len(all), receiver), ""
 	}
 	if k, text := likeIt(r, st, all); k != nil {
+		return k, text, ""
+	}
+	if k, text := amountOf(r, st, all); k != nil {
 		return k, text, ""
 	}
 	if k := stoppedOf(r, st, all); k != nil {
