@@ -34,7 +34,7 @@ type pieceWriter struct {
 	wire   *trigger
 	rules  []*rule.Rule
 	state  recording.State
-	known  map[int]recording.Stack
+	known  *stacks
 	before map[string]recording.Coverage // coverage when the piece began
 	cover  map[string]covered            // coverage as last written
 	late   map[string]float64            // longest delay in this piece by probe, s
@@ -47,7 +47,7 @@ type pieceWriter struct {
 func newWriter(dir string, m recording.Manifest, now func() recording.Time, round *probe.Rotation, note func(string)) (*pieceWriter, error) {
 	t := &pieceWriter{
 		dir: dir, base: m, now: now, round: round, note: note, wire: newTrigger(),
-		known: map[int]recording.Stack{}, before: map[string]recording.Coverage{}, cover: map[string]covered{}, late: map[string]float64{}, failed: make(chan struct{}),
+		known: newStacks(), before: map[string]recording.Coverage{}, cover: map[string]covered{}, late: map[string]float64{}, failed: make(chan struct{}),
 	}
 	if err := t.begin(m.Start); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (t *pieceWriter) Append(row recording.Row) {
 	t.state.Take(row)
 	t.wire.Take(row)
 	if s, ok := row.(recording.Stack); ok { // written with the first row that refers to it
-		t.known[s.ID] = s
+		t.known.put(s)
 		return
 	}
 	t.write(row)
@@ -113,7 +113,10 @@ func (t *pieceWriter) write(row recording.Row) {
 		return
 	}
 	recording.EachStack(row, func(id int) {
-		if s, known := t.known[id]; known && !t.stacks[id] {
+		if t.stacks[id] {
+			return
+		}
+		if s, known := t.known.get(id); known {
 			t.stacks[id] = true
 			t.w.Append(s)
 		}
@@ -165,7 +168,8 @@ func (t *pieceWriter) turn() error {
 	}
 	clear(t.late)
 	t.state.Prune(now, pieceLength)
-	t.prune(stacks)
+	t.known.prune(t.earlier, stacks)
+	t.earlier = stacks
 	t.state.Rows(func(row recording.Row) bool {
 		if c, ok := row.(recording.Coverage); ok {
 			t.before[c.Probe] = c
@@ -188,17 +192,6 @@ func (t *pieceWriter) closeCoverage(w *recording.Writer) {
 		}
 		return true
 	})
-}
-
-// mostKnown stacks are kept in memory. Beyond that, stacks that the last two pieces did not use are
-// dropped; a later row that refers to one has no stack.
-const mostKnown = 8000
-
-func (t *pieceWriter) prune(last map[int]bool) {
-	if len(t.known) > mostKnown {
-		maps.DeleteFunc(t.known, func(id int, _ recording.Stack) bool { return !t.earlier[id] && !last[id] })
-	}
-	t.earlier = last
 }
 
 // finish closes and packs a piece in the background. If the disk is full, the folder stays until there
