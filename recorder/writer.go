@@ -42,12 +42,13 @@ type pieceWriter struct {
 	failure error // why no piece could be opened
 	failed  chan struct{}
 	packing sync.WaitGroup
+	packed  func() // is called when a piece has been packed
 }
 
 func newWriter(dir string, m recording.Manifest, now func() recording.Time, round *probe.Rotation, note func(string)) (*pieceWriter, error) {
 	t := &pieceWriter{
 		dir: dir, base: m, now: now, round: round, note: note, wire: newTrigger(),
-		known: newStacks(), before: map[string]recording.Coverage{}, cover: map[string]covered{}, late: map[string]float64{}, failed: make(chan struct{}),
+		known: newStacks(), before: map[string]recording.Coverage{}, cover: map[string]covered{}, late: map[string]float64{}, failed: make(chan struct{}), packed: func() {},
 	}
 	if err := t.begin(m.Start); err != nil {
 		return nil, err
@@ -209,6 +210,7 @@ func (t *pieceWriter) finish(w *recording.Writer, name string) {
 		if err := errors.Join(w.Close(), pack(t.dir, name, end)); err != nil {
 			t.note(err.Error())
 		}
+		t.packed()
 	})
 }
 
