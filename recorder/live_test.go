@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 		err = Run(context.Background(), Plan{Dir: dir, Limits: Limits{Keep: time.Hour, Size: 1 << 30}, Note: func(text string) { fmt.Fprintln(os.Stderr, text) }})
 	case "churned":
 		err = onABusyHost(dir)
+	case "frozen-film":
+		err = ofAFrozenFilm(dir)
 	case "small-disk":
 		err = onSmallDisk(dir)
 	}
