@@ -28,6 +28,7 @@ const (
 // On a host where everything comes and goes, the recorder's memory in use does not grow. make soak looks at
 // resident memory, for an hour.
 func TestMemoryOnABusyHost(t *testing.T) {
+	t.Parallel()
 	asRoot(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleEnv+"=churned", dirEnv+"="+t.TempDir())

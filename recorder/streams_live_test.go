@@ -169,7 +169,7 @@ func TestKilledWhileAStreamIsRead(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait()              // it was killed
 	time.Sleep(6 * time.Second) // it is not part of the freeze
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -43,11 +43,12 @@ func thinInChild(ring string, pieces []string, step time.Duration) error {
 
 // thinCommand is that process.
 func thinCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: thinName + " RING STEP PIECE...", Hidden: true, Args: cobra.MinimumNArgs(3), RunE: func(_ *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: thinName + " RING STEP PIECE...", Hidden: true, Args: cobra.MinimumNArgs(3), RunE: func(cmd *cobra.Command, args []string) error {
 		step, err := time.ParseDuration(args[1])
 		if err != nil || step <= 0 {
 			return cli.Usage("%s: %q is no step, as 10s", thinName, args[1])
 		}
+		stayLean(cmd.Context()) // the unit's MemoryMax is of both processes
 		ends := enders() // it ends soon, and halfway there would be both the old pieces and the new one
 		signal.Ignore(ends...)
 		defer signal.Reset(ends...)

@@ -13,6 +13,7 @@ import (
 
 // Two old minutes become one piece, by the command that snag record runs for it.
 func TestThinPieces(t *testing.T) {
+	t.Setenv("GOGC", "100") // else it would set the limit of the memory of all tests
 	dir := t.TempDir()
 	start := recording.Time(1_700_049_600_000_000_000) // 2023-11-15 12:00 UTC
 	minutes := []string{"20231115T120000.000Z-20231115T120100.000Z-1s.snag", "20231115T120100.000Z-20231115T120200.000Z-1s.snag"}

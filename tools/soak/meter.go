@@ -111,10 +111,13 @@ func cpuOf(pid int) (time.Duration, error) {
 // most is the longest gap between two pieces of the ring that is none: where one ends the next begins.
 const most = 3 * time.Second
 
-// gapsOf lists the gaps in a ring.
-func gapsOf(dir string) (gaps []string, err error) {
+// gapsOf lists the gaps in a ring since a time.
+func gapsOf(dir string, since time.Time) (gaps []string, err error) {
 	all, err := recorder.Ring{Dir: dir}.Pieces()
 	for i := 1; i < len(all); i++ {
+		if all[i-1].Start.Wall().Before(since) {
+			continue
+		}
 		if gap := all[i].Start.Sub(all[i-1].End); gap > most {
 			gaps = append(gaps, fmt.Sprintf("%s before %s", gap.Round(time.Second), all[i].Name))
 		}

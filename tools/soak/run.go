@@ -47,6 +47,7 @@ func (p plan) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	cmd := exec.Command(p.snag, "record", "--ring", p.ring, "--listen", addr)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -67,7 +68,7 @@ func (p plan) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the recorder: %w", err)
 	}
-	gaps, err := gapsOf(p.ring)
+	gaps, err := gapsOf(p.ring, began)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -57,5 +59,22 @@ snag_judgements_total 2
 	}
 	if err := s.read(strings.NewReader("snag_ring_bytes many\n")); err == nil {
 		t.Error("a number that is none is taken")
+	}
+}
+
+// Only what was recorded in this run counts.
+func TestGaps(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{
+		"20261129T060000.000Z-20261129T060100.000Z-1s.snag", "20261129T080000.000Z-20261129T080100.000Z-1s.snag",
+		"20261129T080100.002Z-20261129T080200.000Z-1s.snag", "20261129T080209.000Z-20261129T080300.000Z-1s.snag",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gaps, err := gapsOf(dir, time.Date(2026, 11, 29, 7, 59, 59, 0, time.UTC))
+	if err != nil || len(gaps) != 1 || !strings.HasPrefix(gaps[0], "9s before 20261129T080209") {
+		t.Errorf("%q, %v", gaps, err)
 	}
 }
