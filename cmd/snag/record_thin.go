@@ -49,7 +49,7 @@ func thinCommand() *cobra.Command {
 			return cli.Usage("%s: %q is no step, as 10s", thinName, args[1])
 		}
 		stayLean(cmd.Context()) // the unit's MemoryMax is of both processes
-		ends := enders() // it ends soon, and halfway there would be both the old pieces and the new one
+		ends := enders()        // it ends soon, and halfway there would be both the old pieces and the new one
 		signal.Ignore(ends...)
 		defer signal.Reset(ends...)
 		return recorder.Ring{Dir: args[0]}.Thin(args[2:], step)
