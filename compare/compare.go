@@ -25,6 +25,7 @@ type Comparison struct {
 	// Streams that gave frames in both. Lost gave frames in A, and none in B or none any more.
 	Streams []Stream
 	Lost    []Lost
+	Felt    []Felt
 	// Settings that differ, and programs and libraries that are other builds.
 	Settings, Builds []Setting
 	// OnlyA and OnlyB are parties with answers that the other recording does not have.
@@ -52,7 +53,7 @@ type Outcome string
 const (
 	Worse    Outcome = "worse"      // B takes longer, fails or loses more
 	AsGood   Outcome = "as good"    // it was measured, and nothing got worse by more than chance
-	CantTell Outcome = "can't tell" // nothing that both have could be compared, or a service was not asked in B, or is not there
+	CantTell Outcome = "can't tell" // nothing that both have could be compared, a service was not asked in B or is not there, or a stream was worse there once
 )
 
 // Outcome reports whether B is worse than A.
@@ -72,7 +73,7 @@ func (c *Comparison) Outcome() Outcome {
 	if slices.ContainsFunc(c.Amounts, Amount.Worse) {
 		return Worse
 	}
-	if len(c.Parties)+len(c.Streams) == 0 || len(c.Quiet) > 0 || len(c.Gone) > 0 {
+	if len(c.Parties)+len(c.Streams) == 0 || len(c.Quiet) > 0 || len(c.Gone) > 0 || len(c.Felt) > 0 {
 		return CantTell
 	}
 	return AsGood
@@ -105,6 +106,7 @@ func of(a, b *recording.Recording, together bool) *Comparison {
 	}
 	slices.SortStableFunc(c.Parties, func(x, y Party) int { return cmp.Compare(y.weight(), x.weight()) })
 	c.judgeStreams()
+	c.feltByChance()
 	for _, one := range amounts {
 		one.Change.judge(c.Compared)
 		if one.Change.Differs() {

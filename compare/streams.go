@@ -67,6 +67,7 @@ func (c *Comparison) streams(a, b *scene.Scene, together bool) (tests int) {
 			c.Lost = append(c.Lost, lost)
 			continue
 		}
+		c.feel(was, now)
 		one := Stream{Name: st.Subject.Name, URLA: st.Row.URL, URLB: other.Row.URL, Figures: figuresOf(was, now)}
 		if len(one.Figures) == 0 || one.Figures[0].What != "frames" {
 			c.TooFew = append(c.TooFew, "stream "+one.Name)

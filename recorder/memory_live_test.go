@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	churnWarm   = 15 * time.Second
-	churnWindow = 20 // s; of the least memory in use in its second half
-	mostWindows = 6
-	// levelAt, bytes: a window that is no more than that above the one before shows that memory has stopped
-	// growing. Caches take some windows to fill on a busy machine, a leak never ends. In a window some 1,700
-	// processes, connections, namespaces and control groups come: 450 bytes of each are noticed.
-	levelAt = 3 << 18
+	churnWarm = 20 * time.Second
+	churnFor  = 20 * time.Second // between the two looks
+	lookFor   = 5                // s: the least in use in these
+	// mostGrown, bytes: on a busy machine caches fill for a minute, by 3 MB at most. In these seconds some 1,700
+	// processes, connections, namespaces and control groups come and go: more than 2.4 kB of each are noticed. What
+	// is less, make soak finds, in an hour.
+	mostGrown = 4 << 20
 )
 
-// On a host where everything comes and goes, the recorder's memory in use does not grow. make soak looks at
+// On a host where everything comes and goes, the recorder keeps nothing large of what went. make soak looks at
 // resident memory, for an hour.
 func TestMemoryOnABusyHost(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestMemoryOnABusyHost(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// onABusyHost records, and looks until its memory in use stops growing.
+// onABusyHost records, and looks at its memory in use twice.
 func onABusyHost(dir string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -60,12 +60,10 @@ func onABusyHost(dir string) error {
 		done <- Run(ctx, Plan{Dir: dir, Limits: Limits{Keep: time.Hour, Size: 1 << 30}, Note: func(string) {}, piece: 2 * time.Second, again: time.Second})
 	}()
 	time.Sleep(churnWarm)
-	var windows []int64
-	for len(windows) < mostWindows && !isLevel(windows) {
-		time.Sleep(churnWindow / 2 * time.Second)
-		windows = append(windows, leastInUse(churnWindow/2))
-		fmt.Printf("%.2f MB in use\n", float64(windows[len(windows)-1])/1e6)
-	}
+	before := leastInUse(lookFor)
+	time.Sleep(churnFor - lookFor*time.Second)
+	after := leastInUse(lookFor)
+	fmt.Printf("%.2f MB in use, then %.2f MB\n", float64(before)/1e6, float64(after)/1e6)
 	select {
 	case err := <-done:
 		return errors.Join(errors.New("the recorder ended"), err)
@@ -73,15 +71,10 @@ func onABusyHost(dir string) error {
 	}
 	cancel()
 	err := <-done
-	if !isLevel(windows) {
-		err = errors.Join(errors.New("memory in use does not stop growing"), err)
+	if after-before > mostGrown {
+		err = errors.Join(errors.New("memory in use grows"), err)
 	}
 	return err
-}
-
-func isLevel(windows []int64) bool {
-	n := len(windows)
-	return n > 2 && windows[n-1]-windows[n-2] <= levelAt && windows[n-2]-windows[n-3] <= levelAt
 }
 
 // leastInUse is the least memory in use in some seconds: what is in use for a moment, as to pack a piece,

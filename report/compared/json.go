@@ -33,6 +33,8 @@ type Document struct {
 	// Stopped had answers in A and none in B, or nearly none, though they were asked; Quiet were not.
 	Stopped []SilentRow `json:"stopped"`
 	Quiet   []SilentRow `json:"quiet"`
+	// Felt is what viewers of streams noticed in B alone, too seldom to say that it was no chance.
+	Felt []FeltRow `json:"felt"`
 	// Gone are services of A that are not there in B.
 	Gone []GoneRow `json:"gone"`
 	// Streams gave frames in both; Lost did in A alone, or hardly in B.
@@ -68,6 +70,21 @@ type SilentRow struct {
 	Oldest  float64 `json:"oldest"`
 	Cut     uint64  `json:"cut"`
 	Failed  uint64  `json:"failed_connects"`
+}
+
+// FeltRow is a stream, what was noticed of it in B, and for how long.
+type FeltRow struct {
+	Stream  string  `json:"stream"`
+	What    string  `json:"what"`
+	Seconds float64 `json:"seconds"`
+}
+
+func feltRows(all []compare.Felt) []FeltRow {
+	out := []FeltRow{}
+	for _, f := range all {
+		out = append(out, FeltRow(f))
+	}
+	return out
 }
 
 // GoneRow is a service of A that does not run in B, or whose program does not listen there.
@@ -181,7 +198,7 @@ func (s *Shown) WriteJSON(w io.Writer) error {
 		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared, MuteA: s.MuteA, MuteB: s.MuteB,
 		Parties: []PartyRow{}, Amounts: amountRows(s.Amounts), Functions: []FunctionRow{},
 		Builds: settingRows(s.Builds), Settings: settingRows(s.Settings), OnlyA: orNo(s.OnlyA), OnlyB: orNo(s.OnlyB), TooFew: orNo(s.TooFew), OneSided: orNo(s.OneSided),
-		Stopped: silentRows(s.Stopped), Quiet: silentRows(s.Quiet), Gone: goneRows(s.Gone),
+		Stopped: silentRows(s.Stopped), Quiet: silentRows(s.Quiet), Gone: goneRows(s.Gone), Felt: feltRows(s.Felt),
 	}
 	d.Streams, d.Lost = s.streamRows()
 	for _, p := range s.Parties {

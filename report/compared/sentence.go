@@ -104,6 +104,9 @@ func stopped(q compare.Silent) string {
 // tooLittle says what was missing.
 func (s *Shown) tooLittle() string {
 	switch {
+	case len(s.Felt) > 0:
+		f := s.Felt[0]
+		return fmt.Sprintf("stream %s %s for %s in B, and not in A: once may be chance; record both for longer", f.Stream, f.What, units.Lasting(f.Seconds))
 	case len(s.Gone) > 0 && (len(s.Parties) > 0 || len(s.OnlyB) == 0):
 		return gone(s.Gone[0])
 	case len(s.Quiet) > 0:
