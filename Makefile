@@ -8,7 +8,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record study-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record study-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,7 +72,7 @@ test: ## all tests, or those of PKG=./probes/...; as root, so that nothing is sk
 flakes: ## docs/flakes.md from the failed runs in ~/.cache/snag/flakes
 	$(GO) run ./tools/testsum -table docs/flakes.md
 
-bench: build ## what snag find costs nginx and others, side by side in one run: docs/bench.md (root, about 7 min)
+bench: build ## what snag find costs nginx and others, side by side in one run: docs/bench.md (root, about 9 min; RECORD=1: snag record)
 	tools/bench.sh
 
 bench-probes: ## the benchmarks of the probes, of the recording, of the verdict and of the page
@@ -82,6 +82,10 @@ STREAMS ?= 1,10,100,300
 KBPS ?= 200
 bench-streams: build ## snag watch beside ffprobe and video-quality-tools on streams of one nginx-rtmp (root, about 7 min; STREAMS=1,100: so many; KBPS=2500: of 720p; BEFORE=FILE: an older snag beside it)
 	$(GO) run ./tools/benchstreams -snag bin/snag -streams '$(STREAMS)' -kbps '$(KBPS)' -before '$(BEFORE)'
+
+DURATION ?= 1h
+soak: build ## snag record on a busy host for DURATION: its memory may not grow, the ring may have no gap (root; for releases)
+	$(GO) run ./tools/soak -snag bin/snag -for $(DURATION)
 
 bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which it installs (root, about 3 min)
 	tools/setup.sh bench-syscalls

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -12,8 +11,21 @@ import (
 type Amount struct {
 	// What it is in words, and in which unit a second it is: "segments sent again", "".
 	What, Unit string
-	Bad        bool // more of it is worse
+	Bad        bool   // more of it is worse
+	LessBad    bool   // less of it is worse
+	Stream     string // it is of this stream alone; "" of the host
 	Change     Change
+}
+
+// Units besides "", a count a second; "s", seconds a second; "bit", bits a second.
+const (
+	PerMinute    = "1/min"  // counted by the minute: a few of it matter
+	GaugeSeconds = "s mean" // seconds, on average: it is by no second
+)
+
+// Worse reports whether B has more of what is bad, or less of what is good.
+func (x Amount) Worse() bool {
+	return x.Bad && x.Change.Worse() || x.LessBad && x.Change.Differs() && x.Change.B < x.Change.A
 }
 
 // counter is a series that only grows. Its series of all labels are added up.
@@ -44,6 +56,7 @@ var counters = []counter{
 	{name: "node_network_transmit_drop_total", what: "packets that interfaces dropped on sending", bad: true},
 	{name: "node_nf_conntrack_stat_drop", what: "connections that the tracking table had no room for", bad: true},
 	{name: "node_vmstat_pgmajfault", what: "page faults that read from a disk", bad: true},
+	{name: "node_vmstat_oom_kill", what: "processes that the kernel killed for want of memory", unit: PerMinute, bad: true},
 	{name: "node_vmstat_pgscan_direct", what: "pages that programs had to reclaim themselves", bad: true},
 }
 
@@ -69,13 +82,25 @@ func amountsOf(a, b *recording.Recording) (out []Amount, oneSided []string) {
 		da.errors(a)
 		db.errors(b)
 	}
+	out = append(out, counted(a, b, da, db, "")...)
+	if both(a, b, "ends", "ends of processes", &oneSided) {
+		da, db = counts{}, counts{}
+		da.ends(a)
+		db.ends(b)
+		out = append(out, counted(a, b, da, db, PerMinute)...)
+	}
+	return out, oneSided
+}
+
+// counted are what either counted, all of it bad.
+func counted(a, b *recording.Recording, da, db counts, unit string) (out []Amount) {
 	all := maps.Clone(da)
 	maps.Copy(all, db)
 	for _, what := range slices.Sorted(maps.Keys(all)) {
-		one := Amount{What: what, Bad: true}
+		one := Amount{What: what, Unit: unit, Bad: true}
 		out = append(out, one.of(orEmpty(da[what], a), orEmpty(db[what], b))...)
 	}
-	return out, oneSided
+	return out
 }
 
 // both reports whether both recordings measured something, and names what only one did.
@@ -93,8 +118,9 @@ func both(a, b *recording.Recording, measure, what string, oneSided *[]string) b
 
 // Smaller differences matter to nobody.
 const (
-	leastCount = 0.1  // a second
-	leastPart  = 0.01 // s a second
+	leastCount     = 0.1  // a second
+	leastPerMinute = 1    // a minute
+	leastPart      = 0.01 // s a second
 )
 
 // of compares what each second had; nothing where one of them did not measure it, or there is nothing.
@@ -102,21 +128,25 @@ func (x Amount) of(a, b []float64) []Amount {
 	if a == nil || b == nil {
 		return nil
 	}
-	least, k := leastCount, events
-	if x.Unit == "s" {
+	least, k, per := leastCount, events, 1.0
+	switch x.Unit {
+	case "s":
 		least, k = leastPart, amounts
+	case PerMinute:
+		least, per = leastPerMinute, 60
 	}
-	x.Change = newChange(perSecond(a), perSecond(b), least, k)
+	x.Change = newChange(blocksOfSeconds(a, per), blocksOfSeconds(b, per), least, k)
 	if !x.Change.enough() || x.Change.A == 0 && x.Change.B == 0 {
 		return nil
 	}
 	return []Amount{x}
 }
 
-func perSecond(all []float64) (out []block) {
+// blocksOfSeconds are what so many seconds have.
+func blocksOfSeconds(all []float64, per float64) (out []block) {
 	length := max(blockLeast, (len(all)+mostBlocks-1)/mostBlocks)
 	for i := 0; i+length <= len(all); i += length {
-		one := block{of: float64(length)}
+		one := block{of: float64(length) / per}
 		for _, v := range all[i : i+length] {
 			one.part += v
 		}
@@ -155,74 +185,4 @@ func share(out []float64, r *recording.Recording, from, to recording.Time, v flo
 		part := min(begin+length, float64(at+1)) - max(begin, float64(at))
 		out[at] += v * part / length
 	}
-}
-
-// lasts are events that last, and the measure that sees them.
-type lasts struct{ kind, measure, what string }
-
-var lasting = []lasts{
-	{recording.EventStreamFreeze, "streams.figures", "time in which streams froze"},
-	{recording.EventStopped, "host.processes", "time in which processes were stopped"},
-	{recording.EventGCPause, "jvm.counters", "time in which a collector stopped a JVM"},
-	{recording.EventSafepoint, "jvm.counters", "time in which JVMs were at a safepoint"},
-}
-
-func (e lasts) seconds(r *recording.Recording) []float64 {
-	out := make([]float64, seconds(r))
-	for _, one := range r.Events {
-		if one.Kind != e.kind {
-			continue
-		}
-		end := one.End
-		if end == 0 {
-			end = r.Manifest.End
-		}
-		if end > one.T {
-			share(out, r, one.T, end, end.Sub(one.T).Seconds())
-		}
-	}
-	return out
-}
-
-// counts are what rows count, by what it is, by second.
-type counts map[string][]float64
-
-func (c counts) add(r *recording.Recording, what string, t recording.Time, n uint64) {
-	if n == 0 {
-		return
-	}
-	if c[what] == nil {
-		c[what] = make([]float64, seconds(r))
-	}
-	if at := int(t.Sub(r.Manifest.Start).Seconds()); at >= 0 && at < len(c[what]) {
-		c[what][at] += float64(n)
-	}
-}
-
-func (c counts) drops(r *recording.Recording) {
-	for _, d := range r.Drops {
-		if !d.Benign {
-			c.add(r, "packets that the kernel dropped ("+d.Reason+")", d.T, d.N)
-		}
-	}
-}
-
-func (c counts) errors(r *recording.Recording) {
-	for _, e := range r.CallErrors {
-		if !ordinary(e.Errno) {
-			c.add(r, cmp.Or(e.Comm, "a program")+": "+e.Call+" failed with "+e.Errno, e.T, e.N)
-		}
-	}
-}
-
-func ordinary(errno string) bool {
-	return slices.Contains([]string{"EAGAIN", "EINPROGRESS", "EINTR", "EALREADY", "EISCONN"}, errno)
-}
-
-// orEmpty is what a recording counted, or that it counted nothing.
-func orEmpty(all []float64, r *recording.Recording) []float64 {
-	if all == nil {
-		return make([]float64, seconds(r))
-	}
-	return all
 }

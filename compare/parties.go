@@ -42,6 +42,7 @@ func (c *Comparison) parties(a, b *ledger.Ledger) (tests int) {
 		}
 		if q == nil {
 			c.OnlyA = append(c.OnlyA, Name(p))
+			c.gone(p, b)
 		}
 	}
 	for _, q := range b.Parties {
@@ -188,6 +189,9 @@ func (c *Comparison) waitsFor(p Party) *Party {
 
 // Name is a party without what differs from run to run: the process id.
 func Name(p *ledger.Party) string {
+	if p.Role == ledger.Calls && strings.Contains(p.Address, "://") { // snag asked it
+		return p.Address
+	}
 	if p.Role == ledger.Calls {
 		return fmt.Sprintf("calls of %s to %s", cmp.Or(p.Subject.Comm, "a program"), p.Address)
 	}

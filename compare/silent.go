@@ -20,6 +20,9 @@ type Silent struct {
 	Cut    uint64
 	Failed uint64
 
+	// Elsewhere: its program runs in B, and does not listen there. Of those in Gone alone.
+	Elsewhere bool
+
 	address string
 	usual   float64 // s of an answer in A
 }
@@ -65,6 +68,17 @@ func (c *Comparison) silent(p, q *ledger.Party) bool {
 		return false
 	}
 	return true
+}
+
+// gone notes a service of A that B does not have, unless the same program serves at another address there.
+func (c *Comparison) gone(p *ledger.Party, b *ledger.Ledger) {
+	moved := slices.ContainsFunc(b.Parties, func(q *ledger.Party) bool {
+		return q.Role == ledger.Serves && q.Subject.Comm == p.Subject.Comm && q.Answered >= fewAnswers
+	})
+	if p.Role == ledger.Serves && !moved {
+		s := Silent{Name: Name(p), RateA: p.Rate, Elsewhere: runsProgram(c.B, p.Subject.Comm), address: addressOf(p)}
+		c.Gone = once(c.Gone, s)
+	}
 }
 
 // once leaves out who calls a service that is there already.
@@ -118,9 +132,13 @@ func failedConnects(r *recording.Recording, address string) uint64 {
 // runs reports whether the listener, or the program that calls, is there in a recording.
 func runs(r *recording.Recording, p *ledger.Party) bool {
 	if p.Role == ledger.Calls {
-		return p.Subject.Comm != "" && slices.ContainsFunc(r.Processes, func(o recording.Process) bool { return o.Comm == p.Subject.Comm })
+		return runsProgram(r, p.Subject.Comm)
 	}
 	return slices.ContainsFunc(r.Sockets, func(k recording.Socket) bool {
 		return strings.HasPrefix(k.State, "LISTEN") && leadsTo(p.Subject.Local, k.Local)
 	})
+}
+
+func runsProgram(r *recording.Recording, comm string) bool {
+	return comm != "" && slices.ContainsFunc(r.Processes, func(o recording.Process) bool { return o.Comm == comm })
 }

@@ -180,6 +180,9 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 		Streams: p.Streams, Layers: p.Layers, Whole: p.Whole, Unwind: p.Unwind, Inlined: p.Inlined,
 		GoLocks: p.GoLocks, GoRuntime: p.GoRuntime, Round: p.Round, Continuous: p.Continuous,
 	}
+	if p.Continuous {
+		env.Spaces = &netns.Shared{}
+	}
 	w, err := p.open(manifest(p, target, anchor, own), env.Now)
 	if err != nil {
 		return &NotBegunError{err}

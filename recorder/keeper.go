@@ -2,9 +2,10 @@ package recorder
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"snag/recording"
@@ -15,16 +16,23 @@ type keeper struct {
 	ring   Ring
 	limits Limits
 	note   func(string)
-	told   string // last error reported
+	thin   func(pieces []string, step time.Duration) error // Ring.Thin, or a process that does it
+
+	thinning sync.WaitGroup
+	busy     atomic.Bool // old pieces are being downsampled
+	told     string      // last error reported
 
 	size   int64 // of all pieces at the last look, bytes
 	oldest time.Time
 }
 
-// look deletes pieces beyond the limits and downsamples the next group of old ones. It returns whether
-// it downsampled.
-func (k *keeper) look() bool {
-	downsampled, err := k.tidy()
+func newKeeper(r Ring, l Limits, note func(string)) *keeper {
+	return &keeper{ring: r, limits: l, note: note, thin: r.Thin}
+}
+
+// look deletes pieces beyond the limits and has the next group of old ones downsampled, which it does not wait for.
+func (k *keeper) look() {
+	err := k.tidy()
 	if err != nil && err.Error() != k.told {
 		k.note(err.Error())
 	}
@@ -32,13 +40,12 @@ func (k *keeper) look() bool {
 	if err != nil {
 		k.told = err.Error()
 	}
-	return downsampled
 }
 
-func (k *keeper) tidy() (downsampled bool, err error) {
+func (k *keeper) tidy() error {
 	all, err := k.ring.Pieces()
 	if err != nil {
-		return false, err
+		return err
 	}
 	k.size = 0
 	for i, p := range all {
@@ -46,39 +53,22 @@ func (k *keeper) tidy() (downsampled bool, err error) {
 			k.oldest = p.Start.Wall()
 		}
 	}
+	if k.busy.Load() {
+		return nil // what it reads must stay
+	}
 	gone, m := due(all, recording.Time(time.Now().UnixNano()), k.limits)
 	var errs []error
 	for _, p := range gone {
 		errs = append(errs, os.Remove(filepath.Join(k.ring.Dir, p.Name)))
 	}
 	if len(m.pieces) > 0 {
-		errs = append(errs, k.replace(m))
-	}
-	return len(m.pieces) > 0, errors.Join(errs...)
-}
-
-// replace replaces pieces by one downsampled piece.
-func (k *keeper) replace(m merge) error {
-	var parts []*recording.Recording
-	for _, p := range m.pieces {
-		r, err := recording.OpenOwn(filepath.Join(k.ring.Dir, p.Name))
-		if err != nil {
-			return errors.Join(fmt.Errorf("downsample old pieces: %w: it is deleted", err), os.Remove(filepath.Join(k.ring.Dir, p.Name)))
-		}
-		parts = append(parts, downsample(r, m.step))
-	}
-	whole, err := recording.Concat(parts)
-	if err != nil {
-		return err
-	}
-	whole = downsample(whole, m.step)
-	first, last := m.pieces[0], m.pieces[len(m.pieces)-1]
-	if err := whole.PackTo(filepath.Join(k.ring.Dir, nameOf(first.Start, last.End, m.step))); err != nil {
-		return fmt.Errorf("downsample old pieces: %w", err)
-	}
-	var errs []error
-	for _, p := range m.pieces {
-		errs = append(errs, os.Remove(filepath.Join(k.ring.Dir, p.Name)))
+		k.busy.Store(true)
+		k.thinning.Go(func() {
+			defer k.busy.Store(false)
+			if err := k.thin(m.names(), m.step); err != nil {
+				k.note(err.Error())
+			}
+		})
 	}
 	return errors.Join(errs...)
 }

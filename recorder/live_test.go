@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/churntest"
 	"snag/recording"
 )
 
@@ -28,6 +29,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	churntest.Main()
 	dir := os.Getenv(dirEnv)
 	var err error
 	switch os.Getenv(roleEnv) {
@@ -35,6 +37,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "recorder":
 		err = Run(context.Background(), Plan{Dir: dir, Limits: Limits{Keep: time.Hour, Size: 1 << 30}, Note: func(text string) { fmt.Fprintln(os.Stderr, text) }})
+	case "churned":
+		err = onABusyHost(dir)
+	case "frozen-film":
+		err = ofAFrozenFilm(dir)
 	case "small-disk":
 		err = onSmallDisk(dir)
 	}

@@ -194,8 +194,9 @@ func TestKeeperThins(t *testing.T) {
 	if err := tp.Close(); err != nil {
 		t.Fatal(err)
 	}
-	k := &keeper{ring: Ring{dir}, limits: Limits{Keep: 24 * time.Hour, Size: 1 << 30}, note: mustNot(t)}
+	k := newKeeper(Ring{dir}, Limits{Keep: 24 * time.Hour, Size: 1 << 30}, mustNot(t))
 	k.look()
+	k.thinning.Wait()
 	all, err := k.ring.Pieces()
 	if err != nil || len(all) != 1 || all[0].Step != 10*time.Second {
 		t.Fatalf("%v, %v", all, err)

@@ -36,8 +36,11 @@ type Plan struct {
 	Rules []*rule.Rule
 	// Streams reads live streams in place of the probe of its name (streams.Kept); nil: none.
 	Streams *probe.Probe
-	// Between is called when memory can be returned to the system.
+	// Between is called when memory can be returned to the system: after the start, and when a piece has been
+	// packed.
 	Between func()
+	// Thin is Ring.Thin in a process of its own; nil: in this one.
+	Thin func(ring string, pieces []string, step time.Duration) error
 
 	piece, again time.Duration // pieceLength, tryAgain
 	drift        func(recording.Anchor) time.Duration
@@ -75,7 +78,11 @@ func Run(ctx context.Context, p Plan) error {
 	if err != nil {
 		p.Note(err.Error())
 	}
-	k := &keeper{ring: Ring{p.Dir}, limits: Limits{p.Limits.Keep, p.Limits.Size - p.Limits.Size/incidentsPart}, note: p.Note}
+	k := newKeeper(Ring{p.Dir}, Limits{p.Limits.Keep, p.Limits.Size - p.Limits.Size/incidentsPart}, p.Note)
+	if p.Thin != nil {
+		k.thin = func(pieces []string, step time.Duration) error { return p.Thin(p.Dir, pieces, step) }
+	}
+	defer k.thinning.Wait()
 	k.look()
 	for {
 		err := p.session(ctx, k)
@@ -105,7 +112,7 @@ func (p Plan) session(ctx context.Context, k *keeper) error {
 			for _, r := range p.Rules {
 				r.Reset() // the clock may have been set back
 			}
-			t.rules = p.Rules
+			t.rules, t.packed = p.Rules, p.Between
 			go func() {
 				defer close(done)
 				p.tend(inner, cancel, t, k, m.Anchor)
@@ -169,9 +176,7 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *pieceWr
 		case now.After(next):
 			_ = t.turn() // a failure is handled in the next second
 			next = now.Add(p.piece)
-			if k.look() {
-				p.Between()
-			}
+			k.look()
 			probes := t.measures()
 			p.Health.set(func(f *Status) { f.Probes, f.Size, f.Oldest = probes, k.size, k.oldest })
 		}

@@ -34,7 +34,7 @@ type pieceWriter struct {
 	wire   *trigger
 	rules  []*rule.Rule
 	state  recording.State
-	known  map[int]recording.Stack
+	known  *stacks
 	before map[string]recording.Coverage // coverage when the piece began
 	cover  map[string]covered            // coverage as last written
 	late   map[string]float64            // longest delay in this piece by probe, s
@@ -42,12 +42,13 @@ type pieceWriter struct {
 	failure error // why no piece could be opened
 	failed  chan struct{}
 	packing sync.WaitGroup
+	packed  func() // is called when a piece has been packed
 }
 
 func newWriter(dir string, m recording.Manifest, now func() recording.Time, round *probe.Rotation, note func(string)) (*pieceWriter, error) {
 	t := &pieceWriter{
 		dir: dir, base: m, now: now, round: round, note: note, wire: newTrigger(),
-		known: map[int]recording.Stack{}, before: map[string]recording.Coverage{}, cover: map[string]covered{}, late: map[string]float64{}, failed: make(chan struct{}),
+		known: newStacks(), before: map[string]recording.Coverage{}, cover: map[string]covered{}, late: map[string]float64{}, failed: make(chan struct{}), packed: func() {},
 	}
 	if err := t.begin(m.Start); err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (t *pieceWriter) Append(row recording.Row) {
 	t.state.Take(row)
 	t.wire.Take(row)
 	if s, ok := row.(recording.Stack); ok { // written with the first row that refers to it
-		t.known[s.ID] = s
+		t.known.put(s)
 		return
 	}
 	t.write(row)
@@ -113,7 +114,10 @@ func (t *pieceWriter) write(row recording.Row) {
 		return
 	}
 	recording.EachStack(row, func(id int) {
-		if s, known := t.known[id]; known && !t.stacks[id] {
+		if t.stacks[id] {
+			return
+		}
+		if s, known := t.known.get(id); known {
 			t.stacks[id] = true
 			t.w.Append(s)
 		}
@@ -165,7 +169,8 @@ func (t *pieceWriter) turn() error {
 	}
 	clear(t.late)
 	t.state.Prune(now, pieceLength)
-	t.prune(stacks)
+	t.known.prune(t.earlier, stacks)
+	t.earlier = stacks
 	t.state.Rows(func(row recording.Row) bool {
 		if c, ok := row.(recording.Coverage); ok {
 			t.before[c.Probe] = c
@@ -190,17 +195,6 @@ func (t *pieceWriter) closeCoverage(w *recording.Writer) {
 	})
 }
 
-// mostKnown stacks are kept in memory. Beyond that, stacks that the last two pieces did not use are
-// dropped; a later row that refers to one has no stack.
-const mostKnown = 8000
-
-func (t *pieceWriter) prune(last map[int]bool) {
-	if len(t.known) > mostKnown {
-		maps.DeleteFunc(t.known, func(id int, _ recording.Stack) bool { return !t.earlier[id] && !last[id] })
-	}
-	t.earlier = last
-}
-
 // finish closes and packs a piece in the background. If the disk is full, the folder stays until there
 // is space (salvage).
 func (t *pieceWriter) finish(w *recording.Writer, name string) {
@@ -216,6 +210,7 @@ func (t *pieceWriter) finish(w *recording.Writer, name string) {
 		if err := errors.Join(w.Close(), pack(t.dir, name, end)); err != nil {
 			t.note(err.Error())
 		}
+		t.packed()
 	})
 }
 

@@ -96,9 +96,10 @@ func endForgotten(events []Event, all []*Recording) []Event {
 		if e.Subject.Kind != KindStream || e.End != 0 {
 			continue
 		}
-		for _, r := range all[last[eventKey(e)]+1:] {
+		told := last[eventKey(e)]
+		for _, r := range all[told+1:] {
 			if m := r.Manifest; m.End.Sub(m.Start) >= restatedBy {
-				events[i].End = max(m.Start, e.T)
+				events[i].End = max(all[told].Manifest.End, e.T) // the next recorder may have begun much later
 				break
 			}
 		}

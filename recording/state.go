@@ -144,13 +144,15 @@ func (s *State) drop(gone func(Row) bool) {
 	}
 }
 
-// Prune drops the rows of processes that had no row for that long.
+// Prune drops the rows of processes that had no row for that long, and of control groups whose limit was
+// not written again in twice that time: they have ended, which no event tells.
 func (s *State) Prune(now Time, silent time.Duration) {
 	maps.DeleteFunc(s.seen, func(_ int, last Time) bool { return now.Sub(last) > silent })
 	s.drop(func(row Row) bool {
 		pid := ofProcess(row)
 		_, there := s.seen[pid]
-		return pid != 0 && !there
+		g, isGroup := row.(Cgroup)
+		return pid != 0 && !there || isGroup && now.Sub(g.T) > 2*silent
 	})
 }
 

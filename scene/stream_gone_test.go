@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"reflect"
 	"testing"
 
 	"snag/recording"
@@ -23,4 +24,39 @@ func TestGoneSinceBeforeTheWindow(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}
+}
+
+// While a stream is refused it does not stand still: the refusal is what is told. Before it, and after
+// it came, it may.
+func TestARefusedStreamIsNotFrozenToo(t *testing.T) {
+	t.Parallel()
+	const s = recording.Time(1e9)
+	s0 := &Scene{Window: recording.Interval{Start: 0, End: 30 * s}}
+	freeze := func(from, to recording.Time) recording.Event {
+		return recording.Event{T: from, End: to, Kind: recording.EventStreamFreeze}
+	}
+	refused, frame := recording.Event{T: 5 * s, Kind: recording.EventStreamRefused, Attrs: map[string]string{"why": "no such stream"}}, recording.Event{T: 15 * s, Kind: recording.EventStreamFirstFrame}
+	for _, tt := range []struct {
+		name   string
+		st     *Stream
+		frozen []recording.Interval
+		gone   recording.Time
+	}{
+		{"refused from then on", &Stream{Events: []recording.Event{refused, freeze(6*s, 0)}, wait: []recording.Interval{{Start: 6 * s, End: 30 * s}}}, nil, 25 * s},
+		{"it waited for it before", &Stream{Events: []recording.Event{refused}, wait: []recording.Interval{{Start: 2 * s, End: 30 * s}}}, []recording.Interval{{Start: 2 * s, End: 5 * s}}, 25 * s},
+		{"it came, and froze later", &Stream{Events: []recording.Event{refused, frame, freeze(20*s, 24*s)}}, []recording.Interval{{Start: 20 * s, End: 24 * s}}, 10 * s},
+	} {
+		sym, ok := frozen(s0, tt.st)
+		if ok != (tt.frozen != nil) || !reflect.DeepEqual(sym.Active, tt.frozen) {
+			t.Errorf("%s: frozen %v, want %v", tt.name, sym.Active, tt.frozen)
+		}
+		if sym, ok := refusedIn(s0, tt.st); !ok || sym != tt.gone {
+			t.Errorf("%s: refused for %v, want %v", tt.name, sym, tt.gone)
+		}
+	}
+}
+
+func refusedIn(s *Scene, st *Stream) (recording.Time, bool) {
+	sym, ok := refused(s, st)
+	return recording.Time(sym.Amount * 1e9), ok
 }

@@ -33,13 +33,7 @@ func likeIt(r *recording.Recording, st *Stream, all []*Socket) (*Socket, string)
 	}
 	var fits []fit
 	for _, k := range all {
-		var points []recording.Point
-		for _, row := range k.Rows {
-			if row.TCP != nil {
-				points = append(points, recording.Point{T: row.T, V: float64(row.TCP.BytesReceived)})
-			}
-		}
-		left := math.Inf(1)
+		points, left := received(k), math.Inf(1)
 		for _, shift := range []time.Duration{0, 500 * time.Millisecond, time.Second} { // what the server held
 			left = min(left, apart(stream, points, shift))
 		}
@@ -50,6 +44,16 @@ func likeIt(r *recording.Recording, st *Stream, all []*Socket) (*Socket, string)
 		return nil, ""
 	}
 	return fits[0].k, fmt.Sprintf("of %d connections its bytes come in the stream's rhythm (%.0f %% differ; of the next %.0f %%)", len(all), 100*fits[0].left, 100*min(fits[1].left, 9.99))
+}
+
+// received is the running total of what a socket received.
+func received(k *Socket) (points []recording.Point) {
+	for _, row := range k.Rows {
+		if row.TCP != nil {
+			points = append(points, recording.Point{T: row.T, V: float64(row.TCP.BytesReceived)})
+		}
+	}
+	return points
 }
 
 // streamBytes is the running total of a stream's bytes, all kinds of frames.

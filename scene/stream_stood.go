@@ -19,11 +19,12 @@ const (
 
 // Stood is when a viewer of the stream saw nothing new: its freezes, the wait for its
 // first frame where that took longer than to the next key frame, and, of HLS, when its
-// playlist was late: what a player still has in hand runs out then.
+// playlist was late: what a player still has in hand runs out then. While it is refused nothing is
+// due: that is told as the refusal.
 func (st *Stream) Stood(window recording.Interval) []recording.Interval {
 	out := append(st.Spans(recording.EventStreamFreeze, window), st.wait...)
 	out = append(out, st.late...)
-	return intervals.Merge(out, 0)
+	return intervals.Outside(intervals.Merge(out, 0), intervals.Merge(spansOf(st.Gone(recording.EventStreamRefused, window)), 0))
 }
 
 // findWait notes how long a viewer waited for the stream's first frame. A server that

@@ -137,7 +137,7 @@ func stutters(s *Scene, r *recording.Recording, st *Stream) (Symptom, bool) {
 // wall's, which is the same to a viewer: the picture falls back.
 func late(s *Scene, st *Stream) (Symptom, bool) {
 	spans := append(st.Spans(recording.EventStreamLate, s.Window), st.Spans(recording.EventStreamSlow, s.Window)...)
-	most, ratio, slow := 0.0, 1.0, 0.0
+	most, ratio, slow, on := 0.0, 1.0, 0.0, false
 	for _, e := range st.Events {
 		switch e.Kind {
 		case recording.EventStreamLate:
@@ -145,14 +145,14 @@ func late(s *Scene, st *Stream) (Symptom, bool) {
 		case recording.EventStreamSlow:
 			ratio = min(ratio, e.Value)
 			end := e.End
-			if end == 0 || end > s.Window.End {
-				end = s.Window.End
+			if end == 0 || end >= s.Window.End {
+				end, on = s.Window.End, true
 			}
 			slow += (1 - e.Value) * max(0, end.Sub(max(e.T, s.Window.Start)).Seconds())
 		}
 	}
 	amount := math.Max(most, slow)
-	if len(spans) == 0 || amount < behindFloor {
+	if len(spans) == 0 || amount < behindFloor && !on { // a clock that goes on like this is soon as far behind
 		return Symptom{}, false
 	}
 	text := fmt.Sprintf("up to %.1f s behind its own clock", most)

@@ -131,21 +131,21 @@ func (s *Scene) socketBetween(local, remote string) *Socket {
 }
 
 // A connection that brings a stream receives far more than it sends: a publisher
-// gets some kB of answers, a player sends some.
+// gets some kB of answers, a player sends some. BringsLeast is more than these.
 const (
 	bringsTimes = 2
-	bringsLeast = 8 << 10 // bytes
+	BringsLeast = 8 << 10 // bytes
 )
 
 func brings(k *Socket) bool {
 	t := k.LastTCP()
 	return t != nil && k.First().Proto == "tcp" && !k.Listening() && k.First().Remote != "" &&
-		t.BytesReceived > bringsLeast && t.BytesReceived > bringsTimes*t.BytesSent
+		t.BytesReceived > BringsLeast && t.BytesReceived > bringsTimes*t.BytesSent
 }
 
 // feederOf is the socket on which the process that sends from out gets the stream:
 // by what was read of the publishers' connections, else the only one that brings
-// something, else the one whose sender names the stream, else the one whose rhythm is the stream's. Nil and no reason: it gets
+// something, else the one whose sender names the stream, else the one whose rhythm is the stream's, or that alone carries as much. Nil and no reason: it gets
 // none, and is the source. A writer of files has no such socket, and out is nil.
 func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer *Process) (in *Socket, by, why string) {
 	var all []*Socket
@@ -193,6 +193,9 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 		return k, fmt.Sprintf("of the %d that sent a stream to %s this is the only one that ended when the stream did", len(all), receiver), ""
 	}
 	if k, text := likeIt(r, st, all); k != nil {
+		return k, text, ""
+	}
+	if k, text := amountOf(r, st, all); k != nil {
 		return k, text, ""
 	}
 	if k := stoppedOf(r, st, all); k != nil {

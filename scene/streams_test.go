@@ -54,6 +54,13 @@ func way(st *Stream) string {
 
 func TestTheWayOfAStream(t *testing.T) {
 	const bytes = "-- samples --\nsnag_stream_bytes_total{stream=\"live/a\",side=\"player\",kind=\"video\"} 10000+%dx30\n"
+	pieces := func(every, bytes int) string { // a server that sends what it has every few seconds
+		values := ""
+		for at := range 31 {
+			values += fmt.Sprint(" ", 10000+at/every*every*bytes)
+		}
+		return "-- samples --\nsnag_stream_bytes_total{stream=\"live/a\",side=\"player\",kind=\"video\"}" + values + "\n"
+	}
 	stops := func(pid int) string {
 		return "-- events --\n" + fmt.Sprintf(`{"t":10,"end":13,"kind":"stopped","subject":{"kind":"process","pid":%d}}`, pid) + "\n"
 	}
@@ -64,6 +71,9 @@ func TestTheWayOfAStream(t *testing.T) {
 		{"its bytes tell which publisher", fmt.Sprintf(bytes, 300000), "p51>p99 p40>p51", "", "rhythm"},
 		{"the other one's", fmt.Sprintf(bytes, 80000), "p51>p99 p45>p51", "", "rhythm"},
 		{"neither's", fmt.Sprintf(bytes, 160000), "p51>p99", "receives 2 streams", ""},
+		{"it comes in pieces, as many bytes as", pieces(3, 300000), "p51>p99 p40>p51", "", "as many bytes"},
+		{"in pieces, the other one's", pieces(3, 80000), "p51>p99 p45>p51", "", "as many bytes"},
+		{"in pieces, neither's", pieces(3, 160000), "p51>p99", "receives 2 streams", ""},
 		{"without figures", "", "p51>p99", "receives 2 streams", ""},
 		{"the wire names it", `{"t":1,"name":"live/a","protocol":"rtmp","side":"publisher","netns":1,"local":"10.0.0.2:1935","remote":"10.0.0.40:4000"}` + "\n", "p51>p99 p45>p51", "", "publisher's connection"},
 		{"a connection that ended", "-- sockets --\n" + `{"t":30,"netns":1,"inode":5,"proto":"tcp","state":"CLOSE","local":"10.0.0.2:1935","remote":"10.0.0.3:4000","recv_q":0,"send_q":0,"drops":0}` + "\n" + fmt.Sprintf(bytes, 300000), "p51>p99 p40>p51", "", "rhythm"},

@@ -23,9 +23,10 @@ const (
 )
 
 // Meant tells whether a cause that is known to lead to one symptom leads to another, too: what makes
-// a stream stand ends it where its server or its reader gives up.
+// a stream stand ends it where its server or its reader gives up, and whoever asks for it then is
+// refused.
 func Meant(lead, symptom string) bool {
-	return lead == symptom || lead == StreamFreeze && symptom == StreamEnded
+	return lead == symptom || lead == StreamFreeze && (symptom == StreamEnded || symptom == StreamRefused)
 }
 
 // Symptom is what went wrong as a user would feel it, before anything is

@@ -82,10 +82,11 @@ drawn) want="
 	vsftpd
 	wrk
 " ;;
+bench) want="iproute2 nginx wrk util-linux redis-server redis-tools postgresql" ;;
 bench-syscalls) want="$tracers" ;;
 bench-record) want="linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|drawn|bench-syscalls|bench-files|bench-record]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then

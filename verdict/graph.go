@@ -76,7 +76,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 			if sym.Name == Reported {
 				ok = true
 			}
-			share := a.finding.Most(booked(a.suspect, sym, delays))
+			share := a.finding.Most(booked(a.suspect, sym, delays)) * withinLag(a.finding, sym, lead, window)
 			if !ok && !own || slices.Contains(a.finding.NotTo, sym.Name) || spares(a.finding, sym) || share < leastBooked || wasOver(a.finding.Active, sym) {
 				continue
 			}

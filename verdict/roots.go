@@ -42,7 +42,7 @@ func (g *graph) settle() {
 // accuse makes culprits of the roots that explain most of the symptoms that are judged, and
 // returns the others.
 func (g *graph) accuse(roots []*candidate) (rest []*candidate) {
-	covered := map[int]float64{}
+	covered, least := map[int]float64{}, shareOfAll*g.harm()
 	for len(roots) > 0 {
 		best, gain := -1, 0.0
 		for i, c := range roots {
@@ -53,7 +53,7 @@ func (g *graph) accuse(roots []*candidate) (rest []*candidate) {
 				best, gain = i, w
 			}
 		}
-		if best < 0 || gain < shareOfAll*g.harm() {
+		if best < 0 || gain < least {
 			break
 		}
 		c := roots[best]
@@ -134,10 +134,17 @@ func (g *graph) gain(c *candidate, covered map[int]float64) float64 {
 	return sum * c.confidence
 }
 
-// harm is that of all symptoms.
+// harm is that of all symptoms, but for streams to which nothing leads: a viewer whose stream is
+// dead makes the harm that somebody else is proved to suffer no smaller.
 func (g *graph) harm() (sum float64) {
+	led := map[int]bool{}
+	for _, c := range g.found {
+		for i := range g.explains(c) {
+			led[i] = true
+		}
+	}
 	for i, s := range g.symptoms {
-		if g.counts(i) {
+		if g.counts(i) && (led[i] || s.Subject.Kind != recording.KindStream) {
 			sum += s.Held
 		}
 	}

@@ -85,6 +85,9 @@ func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {
 		if p := c.finding.Subject.Proto; p != "" && sym.Subject.Proto != "" && p != sym.Subject.Proto {
 			continue // what one process loses on TCP is not what it loses on UDP
 		}
+		if stoodBefore(sym, c) {
+			continue // somebody else's harm: that stream stood still before
+		}
 		// What a stream was seen to suffer, frame by frame, is what a program that
 		// passes it on costs; requests that are late were measured elsewhere.
 		same := sym.Name == c.finding.Harm.Symptom || c.finding.Harm.Symptom == scene.RequestLatency && sym.Subject.Kind == recording.KindStream && sym.Name != scene.FramesSkipped
@@ -93,4 +96,12 @@ func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {
 		}
 	}
 	return false
+}
+
+// stoodBefore tells whether all of what a stream was seen to suffer began before a cause did: it is
+// no harm of that one.
+func stoodBefore(sym scene.Symptom, c *candidate) bool {
+	return sym.Subject.Kind == recording.KindStream && !slices.ContainsFunc(append(starts(sym.Active), sym.Onset), func(t recording.Time) bool {
+		return c.onset <= t.Add(slack)
+	})
 }

@@ -17,6 +17,7 @@ import (
 
 type compareFlags struct {
 	at, with, ring string
+	a, b           string
 	window         time.Duration
 	html           string
 	json           bool
@@ -25,11 +26,13 @@ type compareFlags struct {
 func compareCommand() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare A B",
+		Use:   "compare [A B]",
 		Short: "Compare two recordings, two times, two hosts or two releases: what differs by more than chance",
 		Long: `Compare two recordings, A of the good time, host or release and B of the one in
 question: folders or files of snag find, or files that snag read takes. With --at
-and --with, two times of snag record's ring are compared.
+and --with, two times of snag record's ring are compared. With --a and --b the same
+live stream or the same service over HTTP is read at two URLs at the same time: a
+stream as a viewer would, a service with 5 GET requests a second. That needs no root.
 
 Compared are the time and the errors of each service's answers and where that time
 goes, dropped packets and other counts, settings, and builds of programs and
@@ -38,14 +41,18 @@ figures together (docs/compare.md).
 
 Exit codes: 0 as good, 10 worse, 11 can't tell.`,
 		Example: `  snag compare before.snag after.snag
-  sudo snag compare --at 14:17:28 --with 13:17:28`,
+  sudo snag compare --at 14:17:28 --with 13:17:28
+  snag compare --a rtmp://old/live/cam1 --b rtmp://new/live/cam1
+  snag compare --a https://old.example/api --b https://new.example/api --for 1m`,
 		Args: cli.UsageArgs(cobra.MaximumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(cmd, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.at, "at", "", "compare this time of snag record's ring (14:17:28, 2026-11-21T14:17:28Z)")
 	flags.StringVar(&f.with, "with", "", "with --at: with this earlier time of the ring")
-	flags.DurationVar(&f.window, "for", 30*time.Second, "with --at: how long each time is, from 2/3 before to 1/3 after")
+	flags.DurationVar(&f.window, "for", 30*time.Second, "with --at: how long each time is, from 2/3 before to 1/3 after; with --a and --b: how long both are read")
+	flags.StringVar(&f.a, "a", "", "compare what is at this URL, a live stream (as find --stream reads) or a service (http://, https://)")
+	flags.StringVar(&f.b, "b", "", "with --a: with the same at this URL")
 	flags.StringVar(&f.ring, "ring", recorder.Default, "the folder of snag record's ring")
 	flags.StringVar(&f.html, "html", "", "also write one HTML page with B's verdict and its flame graph beside A to this file")
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/compare.md)")
@@ -54,13 +61,20 @@ Exit codes: 0 as good, 10 worse, 11 can't tell.`,
 
 func (f *compareFlags) check(args []string) error {
 	times := f.at != "" || f.with != ""
+	urls := f.a != "" || f.b != ""
 	switch {
+	case urls && (f.a == "" || f.b == ""):
+		return cli.Usage("--a and --b: two URLs are compared")
+	case urls && (times || len(args) > 0):
+		return cli.Usage("either --a and --b, or --at and --with, or two recordings")
+	case urls:
+		return folderOf("html", f.html)
 	case times && (f.at == "" || f.with == ""):
 		return cli.Usage("--at and --with: two times of the ring are compared")
 	case times && len(args) > 0:
 		return cli.Usage("%s: either recordings or --at and --with", args[0])
 	case !times && len(args) != 2:
-		return cli.Usage("compare needs two recordings, or --at and --with")
+		return cli.Usage("compare needs two recordings, or --at and --with, or --a and --b")
 	case f.window <= 0 || f.window > mostPast:
 		return cli.Usage("--for %s: from 1s to %s", f.window, mostPast)
 	}
@@ -76,6 +90,9 @@ func runCompare(cmd *cobra.Command, f compareFlags, args []string) error {
 		return err
 	}
 	defer to.close()
+	if f.a != "" {
+		return f.runURLs(cmd.Context(), to)
+	}
 	if f.at != "" {
 		a, err := f.read(f.with, "with")
 		if err != nil {
@@ -117,7 +134,11 @@ func (f *compareFlags) read(at, flag string) (*recording.Recording, error) {
 }
 
 func (f *compareFlags) show(a, b *recording.Recording, nameA, nameB string, to *pageWriter) error {
-	c := compared.New(compare.Of(a, b), nameA, nameB)
+	return f.print(compare.Of(a, b), nameA, nameB, to)
+}
+
+func (f *compareFlags) print(all *compare.Comparison, nameA, nameB string, to *pageWriter) error {
+	c := compared.New(all, nameA, nameB)
 	var err error
 	if f.json {
 		err = c.WriteJSON(os.Stdout)
@@ -128,8 +149,8 @@ func (f *compareFlags) show(a, b *recording.Recording, nameA, nameB string, to *
 		return err
 	}
 	if f.html != "" {
-		b.Baseline = a
-		if err := to.write(verdict.Judge(b)); err != nil {
+		c.B.Baseline = c.A
+		if err := to.writeCompared(verdict.Judge(c.B), c.Page()); err != nil {
 			return err
 		}
 		if !f.json {

@@ -64,6 +64,19 @@ func (w *pageWriter) writeWith(v *verdict.Verdict, frames *streams.Frames) error
 	if err := page.WriteHTMLWith(&b, v, frames); err != nil {
 		return err
 	}
+	return w.put(b)
+}
+
+// writeCompared makes it with how the recording differs from another one.
+func (w *pageWriter) writeCompared(v *verdict.Verdict, c *page.Comparison) error {
+	var b bytes.Buffer
+	if err := page.WriteHTMLCompared(&b, v, c); err != nil {
+		return err
+	}
+	return w.put(b)
+}
+
+func (w *pageWriter) put(b bytes.Buffer) error {
 	if w.cmd == nil {
 		return putPage(w.file, b.Bytes())
 	}

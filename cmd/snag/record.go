@@ -118,7 +118,7 @@ func record(ctx context.Context, f *recordFlags) error {
 	}
 	note(fmt.Sprintf("recording to %s: %s are kept, up to %s", f.ring, f.keep, f.size))
 	plan := recorder.Plan{
-		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack, Rules: rules, Streams: viewer.probe(),
+		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack, Thin: thinInChild, Rules: rules, Streams: viewer.probe(),
 	}
 	if f.listen != "" {
 		plan.Health = &recorder.Health{}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime/metrics"
 	"slices"
 	"time"
 
@@ -58,6 +59,9 @@ func (m healthMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 	f := m.h.Now()
 	send("snag_record_up", "1 while recording; 0 while paused because the disk is full.", prometheus.GaugeValue, flag(f.Recording), nil)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	send("snag_record_live_bytes", "Memory that the recorder had in use when its collector last ran.", prometheus.GaugeValue, float64(live[0].Value.Uint64()), nil)
 	send("snag_ring_bytes", "Size of the ring's pieces.", prometheus.GaugeValue, float64(f.Size), nil)
 	if !f.Oldest.IsZero() {
 		send("snag_ring_oldest_timestamp_seconds", "Start of the oldest piece of the ring.", prometheus.GaugeValue, float64(f.Oldest.Unix()), nil)

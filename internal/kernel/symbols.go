@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -91,6 +92,8 @@ func ParseSymbols(r io.Reader) (*Symbols, error) {
 		}
 		return nil, &Lack{Why: "kallsyms has no functions", Cure: "use a kernel built with CONFIG_KALLSYMS=y"}
 	}
+	// They stay for as long as the program runs: without the room that was left to grow.
+	s.addrs, s.names, s.block = slices.Clone(s.addrs), slices.Clone(s.names), slices.Clone(s.block)
 	sort.Stable(byAddr{s}) // modules and BPF programs come after the kernel, unsorted
 	return s, nil
 }

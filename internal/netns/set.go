@@ -15,7 +15,9 @@ type Set struct {
 	Proc     string
 	NameDirs []string
 	Own      uint64
+	Shared   *Shared // with other sets of the same host; nil: it searches alone
 
+	stale  bool
 	known  map[uint64]Namespace
 	dirs   map[string]time.Time
 	hidden int
@@ -24,12 +26,12 @@ type Set struct {
 // Refresh searches again and returns what came and what went since the last
 // time. The first call returns all as come.
 func (s *Set) Refresh() (came, gone []Namespace, err error) {
-	s.dirsChanged()
-	found, err := List(s.Proc, s.NameDirs, s.Own)
+	changed := s.dirsChanged() // what was found before would not have it
+	found, err := s.Shared.List(s.Proc, s.NameDirs, s.Own, s.stale || changed)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.hidden = found.Hidden
+	s.hidden, s.stale = found.Hidden, false
 	now := make(map[uint64]Namespace, len(found.All))
 	for _, n := range found.All {
 		if old, ok := s.known[n.ID]; !ok {
@@ -53,6 +55,11 @@ func (s *Set) Refresh() (came, gone []Namespace, err error) {
 // lost the process or name that it is known by, or a name was added. Namespaces
 // that come with a new process alone are seen by the next Refresh only.
 func (s *Set) Stale() bool {
+	s.stale = s.stale || s.changed()
+	return s.stale
+}
+
+func (s *Set) changed() bool {
 	for _, n := range s.known {
 		if n.Own {
 			continue

@@ -29,7 +29,7 @@ type cgroups struct {
 	quota map[group]bool
 	// limited are the groups with a limit of their memory: directory, path.
 	limited map[string]string
-	told    map[string]bool // facts that were written
+	told    map[string]map[string]bool // facts that were written, by path
 }
 
 // groupSeen is a group's last row, its labels and its first count.
@@ -45,7 +45,7 @@ type groupSeen struct {
 func newCgroups(env *probe.Env, m *meter, once *notices) *cgroups {
 	c := &cgroups{
 		env: env, meter: m, once: once, roots: map[int]string{},
-		seen: map[group]*groupSeen{}, quota: map[group]bool{}, told: map[string]bool{},
+		seen: map[group]*groupSeen{}, quota: map[group]bool{}, told: map[string]map[string]bool{},
 	}
 	top := filepath.Join(env.Sys, "fs/cgroup")
 	for _, name := range []string{"cpu", "cpu,cpuacct", "cpuacct,cpu"} {
@@ -97,11 +97,38 @@ func (c *cgroups) measure(groups map[group]bool, walk bool) {
 			done++
 			c.one(t, g, walk)
 		}
+		if walk {
+			c.forget(groups)
+		}
 		return nil
 	})
 }
 
-// one measures one group; one that has gone is forgotten.
+// again writes the limits of all groups again, for a piece of a ring that begins. The ring forgets those that
+// are not written again.
+func (c *cgroups) again() {
+	for _, seen := range c.seen {
+		if row := seen.row; row.Quota > 0 {
+			row.T = c.env.Now()
+			c.env.Sink.Append(row)
+		}
+	}
+}
+
+// forget forgets the groups that are not measured any more. A host makes and removes thousands in a day.
+func (c *cgroups) forget(measured map[group]bool) {
+	for g, seen := range c.seen {
+		if measured[g] {
+			continue
+		}
+		if e := seen.span.end(seen.span.at); e != nil {
+			c.env.Sink.Append(*e)
+		}
+		delete(c.seen, g)
+	}
+}
+
+// one measures one group.
 func (c *cgroups) one(t recording.Time, g group, settings bool) {
 	dir, ok := c.dir(g)
 	if !ok {

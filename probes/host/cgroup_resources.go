@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -99,6 +100,9 @@ func (c *cgroups) resources(groups map[watchedGroup]bool, walk bool) {
 			if version, _ := c.place("memory", path, path); once("memory", path) {
 				c.memory(t, path, version, dir)
 			}
+		}
+		if walk {
+			maps.DeleteFunc(c.told, func(path string, _ map[string]bool) bool { return !done["memory"+path] && !done["io"+path] })
 		}
 		return nil
 	})
@@ -214,8 +218,11 @@ func numberIn(path string) (float64, bool) {
 
 // fact writes a fact of a group once.
 func (c *cgroups) fact(t recording.Time, path string, f recording.Fact) {
-	if once := f.Name + " " + path + " " + f.Value; !c.told[once] {
-		c.told[once] = true
+	if c.told[path] == nil {
+		c.told[path] = map[string]bool{}
+	}
+	if once := f.Name + " " + f.Value; !c.told[path][once] {
+		c.told[path][once] = true
 		f.T = t
 		c.env.Sink.Append(f)
 	}

@@ -124,6 +124,7 @@ func (p *prober) tick(late time.Duration, last bool) {
 	p.processes.measure(rows, last)
 	if anew {
 		p.processes.goingOn()
+		p.cgroups.again()
 	}
 	p.memory.measure(rows, slow)
 	p.disks.measure()

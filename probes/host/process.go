@@ -30,6 +30,7 @@ type process struct {
 	// Read once a row is written, and again under another name.
 	described string
 	exe       string
+	setting   setting
 	cmdline   string
 	group     group
 	groups    map[string]string // of other hierarchies, where they differ

@@ -12,9 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snag/internal/kernel"
-	"snag/internal/netns"
 	"snag/internal/secrets"
-	"snag/recording"
 )
 
 // procReader reads the files of one process after another, into one buffer.
@@ -186,24 +184,4 @@ func shortened(line string) string {
 		}
 	}
 	return strings.ToValidUTF8(first+addresses, "?")
-}
-
-// row reads what a row of the processes table has beyond stat.
-func (r *procReader) row(p *process, row *recording.Process) {
-	var st unix.Stat_t
-	if unix.Stat(r.root+"/"+strconv.Itoa(p.pid), &st) == nil {
-		row.UID = int(st.Uid) // of the directory itself: the effective one, whatever dumpable says
-	}
-	if id, err := netns.IDOf(r.path(p.pid, "ns/net")); err == nil {
-		row.Netns = id
-	} else if r.live && netns.InOwn(r.root, p.pid) {
-		row.Netns = r.own
-	}
-	if data, err := r.read(p.pid, "cgroup"); err == nil {
-		p.group, row.Unit, p.groups = parseCgroups(data)
-		row.Cgroup = p.group.Path
-		row.Groups = p.groups
-	}
-	row.FDLimit, row.FDHard = r.nofile(p.pid)
-	row.FDs = r.fds(p.pid)
 }

@@ -18,8 +18,9 @@ const atLimit = 0.9
 func (p *processes) write(t recording.Time, one *process, stat procStat) {
 	p.read.describe(one)
 	row := p.row(t, one, stat)
-	p.read.row(one, &row)
-	if one.busy || p.env.Watch.Has(one.pid) {
+	closer := one.busy || p.env.Watch.Has(one.pid)
+	p.read.row(one, &row, p.env.Continuous && !closer)
+	if closer {
 		p.read.more(one.pid, &row)
 	}
 	if row.FDs == nil {

@@ -36,7 +36,7 @@ type spaces struct {
 func newSpaces(env *probe.Env, m *meter, once *notices) *spaces {
 	return &spaces{
 		env: env, meter: m, once: once,
-		set:  netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns},
+		set:  netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns, Shared: env.Spaces},
 		open: map[uint64]*space{}, left: map[uint64]bool{},
 		most: netns.MostOpen(fdsPerSpace, mostSpaces), shared: newShared(),
 	}

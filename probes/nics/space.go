@@ -32,7 +32,7 @@ type device struct {
 
 // namespaces finds those to ask, the own one first, then the target's.
 func (s *sampler) namespaces() []*space {
-	found, err := netns.List(s.env.Proc, netns.NameDirs, s.env.Netns)
+	found, err := s.env.Spaces.List(s.env.Proc, netns.NameDirs, s.env.Netns, false)
 	if err != nil {
 		s.ledger.note("nics.settings", "other network namespaces were not seen: "+err.Error(), "")
 		found.All = []netns.Namespace{{ID: s.env.Netns, Own: true}}

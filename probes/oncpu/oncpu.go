@@ -102,7 +102,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	if env.Whole {
 		tables = symbols.TablesWhole
 	}
-	r := &running{env: env, l: l, sweep: s, tally: newTally(), names: symbols.NewBounded(env.Proc, tables), copied: map[copiedKey]counted{}, since: env.Now()}
+	r := &running{env: env, l: l, sweep: s, tally: newTally(env.Continuous), names: symbols.NewBounded(env.Proc, tables), copied: map[copiedKey]counted{}, since: env.Now()}
 	if env.Inlined {
 		r.names.ShowInlined()
 	}

@@ -101,7 +101,7 @@ func fill(t *tally, at recording.Time, pid, tid int, hash, n uint64) {
 }
 
 func TestOnlyTheHeaviestStacksAreNamed(t *testing.T) {
-	y := newTally()
+	y := newTally(false)
 	fill(y, 0, 7, 7, 100, 50)
 	fill(y, 0, 7, 8, 101, 2)
 	fill(y, 1e9, 7, 8, 102, 1)
@@ -135,7 +135,7 @@ func TestOnlyTheHeaviestStacksAreNamed(t *testing.T) {
 // No sample is lost by putting threads together.
 func TestCrowdOfThreads(t *testing.T) {
 	for _, whole := range []bool{false, true} {
-		y := newTally()
+		y := newTally(false)
 		for tid := range 500 {
 			fill(y, recording.Time(tid%3)*1e9, 7, 7+tid, 100, 1)
 		}
@@ -156,7 +156,7 @@ func TestCrowdOfThreads(t *testing.T) {
 }
 
 func TestFullTally(t *testing.T) {
-	y := newTally()
+	y := newTally(false)
 	for i := range mostStacks {
 		if !y.take(taken{kind: kind{1, uint64(i)}, user: []uint64{uint64(i)}}, nil) {
 			t.Fatalf("no room for stack %d", i)
@@ -218,7 +218,7 @@ func TestQuality(t *testing.T) {
 // What was lost is counted and said, with a cure.
 func TestLosses(t *testing.T) {
 	sink := probetest.NewSink()
-	r := &running{env: &probe.Env{Sink: sink, Stacks: probe.NewStacks(sink, 10)}, sweep: &sweeper{}, tally: newTally(), names: symbols.New(t.TempDir())}
+	r := &running{env: &probe.Env{Sink: sink, Stacks: probe.NewStacks(sink, 10)}, sweep: &sweeper{}, tally: newTally(false), names: symbols.New(t.TempDir())}
 	state := func(measure string) recording.Coverage {
 		t.Helper()
 		r.coverage()
@@ -250,5 +250,26 @@ func TestLosses(t *testing.T) {
 	r.env.Whole, r.env.Target.PIDs = true, []int{1}
 	if c := state("oncpu.kernel"); c.State != recording.CoverageOff {
 		t.Errorf("one process: %+v", c)
+	}
+}
+
+// For days, each process of a host that compiles leaves some stacks, and what it had mapped with them.
+func TestFewStacksAreKeptForDays(t *testing.T) {
+	for continuous, most := range map[bool]int{false: mostStacks / 2, true: manyStacks} {
+		y := newTally(continuous)
+		for n := range 6 {
+			for i := range 1500 {
+				fill(y, recording.Time(n)*1e9, n, n, uint64(n*1500+i), 1)
+			}
+			y.flush(99, false)
+			y.settle()
+		}
+		if len(y.stacks) > most || len(y.same) > most || !continuous && len(y.stacks) != 9000 {
+			t.Errorf("continuous %v: %d stacks are kept, %d of them different", continuous, len(y.stacks), len(y.same))
+		}
+		fill(y, 10e9, 5, 5, 5*1500, 3)
+		if top := y.heaviest(1, 2); len(top) != 1 || top[0].hash != 5*1500 {
+			t.Errorf("continuous %v: a stack that came again is not known: %+v", continuous, top)
+		}
 	}
 }

@@ -12,6 +12,9 @@ import (
 const (
 	mostStacks = 20000  // different ones
 	mostRows   = 100000 // seconds × threads × stacks
+	// manyStacks are kept where it samples for days, with what their processes had mapped: those that a
+	// flush did not see are forgotten beyond it. A stack that comes again is read again.
+	manyStacks = 2000
 )
 
 // stack is one stack while it is known.
@@ -76,9 +79,17 @@ type tally struct {
 	same   map[kind]*stack
 	rows   []sampled
 	left   uint64 // samples beyond the bound
+	many   int    // stacks that are kept though a flush did not see them
 }
 
-func newTally() *tally { return &tally{stacks: map[kind]*stack{}, same: map[kind]*stack{}} }
+// newTally returns a tally for one recording, or for days.
+func newTally(continuous bool) *tally {
+	t := &tally{stacks: map[kind]*stack{}, same: map[kind]*stack{}, many: mostStacks / 2}
+	if continuous {
+		t.many = manyStacks
+	}
+	return t
+}
 
 // take keeps a stack that the kernel handed over; false: there is no room.
 func (t *tally) take(s taken, image *symbols.Image) bool {
@@ -182,7 +193,7 @@ func (t *tally) flush(hz float64, whole bool) []recording.OnCPU {
 func (t *tally) settle() []kind {
 	var gone []kind
 	for k, s := range t.stacks {
-		if s.recent == 0 && len(t.stacks) > mostStacks/2 {
+		if s.recent == 0 && len(t.stacks) > t.many {
 			gone = append(gone, k)
 			delete(t.stacks, k)
 			delete(t.same, s.content)

@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"fmt"
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -80,3 +82,32 @@ type adder struct{ rec *recording.Recording }
 func (a adder) Append(row recording.Row) { a.rec.Add(row) }
 
 func (adder) Sample(recording.Time, string, recording.Labels, float64) {}
+
+// The names of thousands of stacks are the recording's. Here, each has its id.
+func TestMemoryOfStackIDs(t *testing.T) {
+	inUse := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	s := NewStacks(nowhere{}, manyStacks)
+	before := inUse()
+	for i := range manyStacks {
+		frames := make([]string, 40)
+		for j := range frames {
+			frames[j] = fmt.Sprintf("cmd/compile/internal/ssa.function%d", i+j)
+		}
+		s.ID(recording.Stack{Frames: frames})
+	}
+	if took := inUse() - before; took > 2<<20 {
+		t.Errorf("%d ids take %.1f MB, more than 2", manyStacks, float64(took)/1e6)
+	}
+	runtime.KeepAlive(s)
+}
+
+type nowhere struct{}
+
+func (nowhere) Append(recording.Row) {}
+
+func (nowhere) Sample(recording.Time, string, recording.Labels, float64) {}

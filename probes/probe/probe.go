@@ -8,6 +8,7 @@ import (
 	"context"
 	"time"
 
+	"snag/internal/netns"
 	"snag/recording"
 )
 
@@ -17,7 +18,8 @@ type Env struct {
 	Sys     string // root of sysfs, "/sys"
 	Anchor  recording.Anchor
 	SelfPID int
-	Netns   uint64 // inode of the namespace snag was started in
+	Netns   uint64        // inode of the namespace snag was started in
+	Spaces  *netns.Shared // what the probes share of the search for namespaces; nil: nothing
 	Target  recording.Target
 	Sink    recording.Sink
 	Watch   *Watch

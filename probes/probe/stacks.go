@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"crypto/sha256"
 	"strings"
 	"sync"
 
@@ -16,7 +17,7 @@ const firstStack = 1 << 20
 type Stacks struct {
 	mu   sync.Mutex
 	sink recording.Sink
-	ids  map[string]int
+	ids  map[[sha256.Size]byte]int // by their text's sum: the text of many takes megabytes
 	max  int
 	next int // how many ids were handed out
 	left uint64
@@ -27,7 +28,7 @@ type Stacks struct {
 
 // NewStacks writes to sink, most different stacks at most.
 func NewStacks(sink recording.Sink, most int) *Stacks {
-	return &Stacks{sink: sink, ids: map[string]int{}, max: most}
+	return &Stacks{sink: sink, ids: map[[sha256.Size]byte]int{}, max: most}
 }
 
 // manyStacks have an id at the beginning of a round at the most: more are forgotten, and those that
@@ -45,7 +46,7 @@ func (t *Stacks) ID(s recording.Stack) int {
 	if len(s.Frames) == 0 {
 		return 0
 	}
-	key := strings.Join(s.Frames, "\n") + "\x00" + strings.Join(s.Objects, "\n") + "\x00" + s.Cut
+	key := sha256.Sum256([]byte(strings.Join(s.Frames, "\n") + "\x00" + strings.Join(s.Objects, "\n") + "\x00" + s.Cut))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.round.Next(&t.known) && len(t.ids) > manyStacks {

@@ -15,6 +15,7 @@ type Watch struct {
 	failing map[int]bool
 	carries map[int]bool
 	max     int
+	added   uint64
 	proc    string // root of procfs; "": a number is taken for its process for ever
 	checked time.Time
 	now     func() time.Time
@@ -97,6 +98,7 @@ func (w *Watch) Add(pid int, why string) bool {
 		return false
 	}
 	w.pids[pid] = &watched{why: why, start: w.begun(pid)}
+	w.added++
 	return true
 }
 
@@ -189,6 +191,13 @@ func (w *Watch) PIDs() []int {
 		}
 	}
 	return out
+}
+
+// Added is how often a process was added: while it stays the same, nobody is watched who was not.
+func (w *Watch) Added() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.added
 }
 
 // Has tells whether a process is watched.

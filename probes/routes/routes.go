@@ -73,7 +73,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	m := newMeter(env)
 	p := &prober{
 		env: env, cancel: cancel, done: make(chan struct{}), meter: m,
-		set: netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns},
+		set: netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns, Shared: env.Spaces},
 		shared: &shared{env: env, meter: m, reply: make([]byte, nldump.ReplyMost),
 			nftables:  moduleThere(env.Proc, env.Sys, "/lib/modules/"+release(), "nf_tables"),
 			ctnetlink: moduleThere(env.Proc, env.Sys, "/lib/modules/"+release(), "nf_conntrack_netlink")},

@@ -21,8 +21,8 @@ func (r *running) closings(now time.Time, everything bool) {
 		if h.seen == r.ticks || r.survey.failed[h.last.Netns] != nil {
 			continue
 		}
-		if h.last.Proto != "udp" && !everything && h.level == quiet && now.After(h.until) && h.last.State != "LISTEN" {
-			continue // was not asked for
+		if !r.wasAskedFor(h, now, everything) {
+			continue
 		}
 		delete(r.socks, cookie)
 		if h.last.Proto != "udp" || r.isOwn(&h.last) {

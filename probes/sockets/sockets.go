@@ -42,6 +42,8 @@ type running struct {
 	socks    map[uint64]*history // by cookie
 	order    []candidate         // reused from tick to tick
 	allow    allowance
+	calm     int                // sockets that were calm in the last look between full dumps
+	watched  uint64             // Watch.Added at the last look between full dumps
 	held     map[uint64]bool    // inodes with held writes
 	way      onWay              // what streams that snag reads come by
 	since    recording.Time     // when the kernel's current tables were begun
@@ -92,6 +94,9 @@ func startWith(ctx context.Context, env *probe.Env, share float64) (probe.Runnin
 		resolvers: map[int]bool{},
 		allow:     newAllowance(),
 		done:      make(chan struct{}),
+	}
+	if env.Continuous {
+		r.book.owners.Rarely()
 	}
 	k, err := loadInKernel(env)
 	if err != nil {

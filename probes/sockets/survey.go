@@ -34,7 +34,7 @@ type survey struct {
 }
 
 func newSurvey(env *probe.Env) *survey {
-	return &survey{env: env, set: netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns}, ephemeral: map[uint64]int{}}
+	return &survey{env: env, set: netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns, Shared: env.Spaces}, ephemeral: map[uint64]int{}}
 }
 
 // dump asks for all sockets, or, when wanted is not nil, for all UDP sockets and

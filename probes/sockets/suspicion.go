@@ -19,13 +19,18 @@ const (
 
 // history is what is kept of a socket between two dumps.
 type history struct {
+	// What is read of every socket each second comes first, within one line of the CPU's cache.
+	seen     int       // tick of the last dump that had it
+	askedFor int       // tick in which it was last asked for by itself
+	until    time.Time // a suspicion is kept alive that long
+	level    priority  // as of the last observation
+	calm     bool      // nothing waits on it: it is wanted for its process alone
+	alone    bool      // between full dumps it is in one only if asked for by itself: TCP, and no listener
+
 	last      recording.Socket
-	seen      int         // tick of the last dump that had it
 	recv      int         // observations in a row with a full or filling receive queue
 	send      int         // in a row with unsent or unacknowledged bytes and no progress
 	closeWait int         // in a row in CLOSE_WAIT
-	level     priority    // as of the last observation
-	until     time.Time   // a suspicion is kept alive that long
 	written   fingerprint // of the last row written, 0: none yet
 	family    byte        // to ask for it again
 	id        [48]byte    //

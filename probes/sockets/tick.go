@@ -72,21 +72,7 @@ func (r *running) tick(late time.Duration, last bool) {
 func (r *running) look(now time.Time, namespaces, everything bool) {
 	var wanted map[uint64]map[diag.Kind][][48]byte
 	if !everything {
-		wanted = map[uint64]map[diag.Kind][][48]byte{}
-		n := 0
-		for _, h := range r.socks {
-			if h.last.Proto != "tcp" || h.last.State == "LISTEN" || (h.level == quiet && now.After(h.until) && !r.isWanted(&h.last)) || n == mostWatch {
-				continue
-			}
-			m := wanted[h.last.Netns]
-			if m == nil {
-				m = map[diag.Kind][][48]byte{}
-				wanted[h.last.Netns] = m
-			}
-			k := diag.Kind{Family: h.family, Proto: diag.TCP4.Proto}
-			m[k] = append(m[k], h.id)
-			n++
-		}
+		wanted = r.askFor(now)
 	}
 	begin := time.Now()
 	if err := r.survey.dump(namespaces, wanted); err != nil {
@@ -161,10 +147,18 @@ func (r *running) judge(now time.Time, every bool) {
 		if own {
 			level = quiet
 		}
-		if level < wanted && !own && (r.held[s.Inode] || r.isWanted(s)) {
-			level = wanted
+		h.calm = false
+		if level < wanted && !own {
+			switch {
+			case r.held[s.Inode] || r.isNamed(s):
+				level = wanted
+			case r.isWatched(s):
+				h.calm = level == quiet
+				level = wanted
+			}
 		}
 		if r.way.follow(s, own) {
+			h.calm = false
 			level = max(level, wanted)
 		}
 		if level == suspect {
@@ -175,6 +169,7 @@ func (r *running) judge(now time.Time, every bool) {
 			}
 		}
 		h.last, h.seen, h.level, h.family, h.id = *s, r.ticks, level, f.Family, f.ID
+		h.alone = s.Proto == "tcp" && s.State != "LISTEN"
 		if every || level > quiet || now.Before(h.until) || h.fresh {
 			r.order = append(r.order, candidate{level, i})
 		}
@@ -192,8 +187,8 @@ func (r *running) isOwn(s *recording.Socket) bool {
 	return len(s.Owners) > 0 && s.Owners[0].PID == r.env.SelfPID
 }
 
-// isWanted tells whether the user or another probe asked for this socket.
-func (r *running) isWanted(s *recording.Socket) bool {
+// isNamed tells whether the user asked for this socket.
+func (r *running) isNamed(s *recording.Socket) bool {
 	t := &r.env.Target
 	if t.NetnsID != 0 && s.Netns == t.NetnsID {
 		return true
@@ -201,12 +196,12 @@ func (r *running) isWanted(s *recording.Socket) bool {
 	if t.Port != 0 && atPort(s, strconv.Itoa(t.Port)) {
 		return true
 	}
-	for _, o := range s.Owners {
-		if slices.Contains(t.PIDs, o.PID) || r.env.Watch.Has(o.PID) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Owners, func(o recording.FDRef) bool { return slices.Contains(t.PIDs, o.PID) })
+}
+
+// isWatched tells whether a process that holds this socket deserves a closer look.
+func (r *running) isWatched(s *recording.Socket) bool {
+	return slices.ContainsFunc(s.Owners, func(o recording.FDRef) bool { return r.env.Watch.Has(o.PID) })
 }
 
 // write writes the rows that say something new, the most telling first.

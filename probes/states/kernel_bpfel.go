@@ -13,6 +13,14 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type kernelAsleep struct {
+	_        structs.HostLayout
+	K        kernelFoundKey
+	Start    uint64
+	Switches uint64
+	State    uint64
+}
+
 type kernelFoundKey struct {
 	_      structs.HostLayout
 	Object uint64
@@ -39,6 +47,7 @@ type kernelFoundValue struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	kernelMapAsleep     = "asleep"
 	kernelMapFound      = "found"
 	kernelMapWatched    = "watched"
 	kernelProgLook      = "look"
@@ -97,6 +106,7 @@ type kernelProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
+	Asleep  *ebpf.MapSpec `ebpf:"asleep"`
 	Found   *ebpf.MapSpec `ebpf:"found"`
 	Watched *ebpf.MapSpec `ebpf:"watched"`
 }
@@ -131,12 +141,14 @@ func (o *kernelObjects) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
+	Asleep  *ebpf.Map `ebpf:"asleep"`
 	Found   *ebpf.Map `ebpf:"found"`
 	Watched *ebpf.Map `ebpf:"watched"`
 }
 
 func (m *kernelMaps) Close() error {
 	return _KernelClose(
+		m.Asleep,
 		m.Found,
 		m.Watched,
 	)

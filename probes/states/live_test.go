@@ -66,7 +66,7 @@ func watchAlso(t *testing.T, later []int, pids ...int) *recording.Recording {
 	return sink.Recording()
 }
 
-func begin(t *testing.T, argv ...string) (pid int, line string) {
+func begin(t testing.TB, argv ...string) (pid int, line string) {
 	t.Helper()
 	c := exec.Command(argv[0], argv[1:]...)
 	out, err := c.StdoutPipe()
@@ -209,6 +209,32 @@ func TestWhatIsBehindADescriptor(t *testing.T) {
 	}
 	if len(seen) != len(want) {
 		t.Errorf("saw %v of %v", seen, want)
+	}
+}
+
+// turning is a program that waits for a while and then for a child, by turns.
+const turning = `
+import os, select
+p = select.poll()
+print(flush=True)
+while True:
+    p.poll(200)
+    r = os.fork()
+    if r == 0: os.execvp("sleep", ["sleep", "0.2"])
+    os.waitpid(r, 0)
+`
+
+// Where a thread sleeps is not read again while it sleeps on: once it went somewhere else, it is.
+func TestWhoSleepsElsewhereIsFoundThere(t *testing.T) {
+	pid, _ := begin(t, "python3", "-c", turning)
+	n := map[string]uint64{}
+	for _, r := range watch(t, pid).ThreadStates {
+		if r.TID == pid && r.State == "S" {
+			n[r.Call] += r.N
+		}
+	}
+	if n["poll"] < 10 || n["wait4"] < 10 {
+		t.Errorf("found in %v, want it in poll and in wait4 about as often", n)
 	}
 }
 

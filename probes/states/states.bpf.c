@@ -50,6 +50,9 @@ struct task_struct___here {
 	int exit_state;
 	unsigned in_iowait : 1;
 	struct files_struct *files;
+	int on_cpu;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
 };
 
 struct bpf_iter__task {
@@ -121,6 +124,22 @@ struct {
 	__type(key, struct found_key);
 	__type(value, struct found_value);
 } found SEC(".maps");
+
+/* Where a thread slept when it was looked at last. While it has been on no CPU since, it is
+ * there still, and is not read again: most threads of a server are such. */
+struct asleep {
+	struct found_key k;
+	__u64 start; /* its number may be another thread's by now */
+	__u64 switches;
+	__u64 state;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __u32);
+	__type(value, struct asleep);
+} asleep SEC(".maps");
 
 /* Calls whose first argument is a descriptor, and that of futex(2). */
 #define MOST_CALLS 512
@@ -206,47 +225,72 @@ static __always_inline int is_watched(struct task_struct *p, __u32 tgid)
 
 	if (bpf_map_lookup_elem(&watched, &tgid))
 		return 1;
-	parent = BPF_CORE_READ(p, real_parent, tgid);
+	parent = p->real_parent->tgid;
 	how = bpf_map_lookup_elem(&watched, &parent);
 	return how && *how == CHILDREN;
+}
+
+/* What a thread that is not running was found in. */
+static __always_inline void find(struct found_key *k, struct task_struct *p, __u32 state)
+{
+	if (state & (TASK_STOPPED | TASK_TRACED)) {
+		k->doing = STOPPED;
+		return;
+	}
+	k->doing = SLEEPS;
+	if (state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD)) {
+		k->doing = UNINTERRUPTIBLE;
+		k->io = BPF_CORE_READ_BITFIELD_PROBED((struct task_struct___here *)p, in_iowait);
+	}
+	waits_in(k, p);
+}
+
+static __always_inline void count(struct found_key *k, struct task_struct *p)
+{
+	struct found_value *v = bpf_map_lookup_elem(&found, k), first = {.n = 1};
+
+	if (v) {
+		v->n++;
+		return;
+	}
+	bpf_probe_read_kernel_str(first.comm, sizeof(first.comm), p->comm);
+	if (bpf_map_update_elem(&found, k, &first, BPF_NOEXIST))
+		lost++;
 }
 
 SEC("iter/task")
 int look(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
-	struct found_value *v, first = {.n = 1};
-	struct found_key k = {.nr = -1, .fd = -1};
-	__u32 state;
+	struct task_struct___here *t = (void *)p;
+	struct asleep now = {.k = {.nr = -1, .fd = -1}}, *before;
+	__u32 tid;
 
 	if (!p)
 		return 0;
-	k.tgid = p->tgid;
-	if (!is_watched(p, k.tgid))
+	now.k.tgid = p->tgid;
+	if (!is_watched(p, now.k.tgid))
 		return 0;
-	if (BPF_CORE_READ((struct task_struct___here *)p, exit_state))
+	if (t->exit_state)
 		return 0;
-	k.tid = p->pid;
-	state = state_of(p);
-	if (!state) {
-		k.doing = RUNS;
-	} else if (state & (TASK_STOPPED | TASK_TRACED)) {
-		k.doing = STOPPED;
+	tid = now.k.tid = p->pid;
+	now.state = state_of(p);
+	if (!now.state) {
+		now.k.doing = RUNS;
+		count(&now.k, p);
+		return 0;
+	}
+	now.start = p->start_time;
+	now.switches = t->nvcsw + t->nivcsw;
+	before = bpf_map_lookup_elem(&asleep, &tid);
+	/* Who is on a CPU still is about to sleep, somewhere else. */
+	if (before && before->switches == now.switches && before->start == now.start &&
+	    before->state == now.state && !(bpf_core_field_exists(t->on_cpu) && t->on_cpu)) {
+		now.k = before->k;
 	} else {
-		k.doing = SLEEPS;
-		if (state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD)) {
-			k.doing = UNINTERRUPTIBLE;
-			k.io = BPF_CORE_READ_BITFIELD_PROBED((struct task_struct___here *)p, in_iowait);
-		}
-		waits_in(&k, p);
+		find(&now.k, p, now.state);
+		bpf_map_update_elem(&asleep, &tid, &now, BPF_ANY);
 	}
-	v = bpf_map_lookup_elem(&found, &k);
-	if (v) {
-		v->n++;
-		return 0;
-	}
-	bpf_probe_read_kernel_str(first.comm, sizeof(first.comm), p->comm);
-	if (bpf_map_update_elem(&found, &k, &first, BPF_NOEXIST))
-		lost++;
+	count(&now.k, p);
 	return 0;
 }

@@ -135,7 +135,7 @@ func (r *Resolver) mapping(p *Image, addr uint64) (mapping, bool) {
 
 // makeRoom forgets the process that was not asked for the longest.
 func (r *Resolver) makeRoom() {
-	if len(r.processes) < mostProcesses {
+	if len(r.processes) < r.room {
 		return
 	}
 	var oldest *Image
@@ -145,4 +145,27 @@ func (r *Resolver) makeRoom() {
 		}
 	}
 	delete(r.processes, oldest.pid)
+	r.forgetFrames(oldest) // who holds it may need its maps only
+}
+
+// keep keeps the frame of an address. Where there are too many, those of all processes are read again.
+func (r *Resolver) keep(p *Image, addr uint64, k known) {
+	if len(p.known) >= mostKnown {
+		r.forgetFrames(p)
+	}
+	if r.known >= r.mostKnown {
+		for _, other := range r.processes {
+			r.forgetFrames(other)
+		}
+		r.forgetFrames(p)
+		r.known = 0 // and those of processes that only a stack holds
+	}
+	p.known[addr] = k
+	r.known++
+}
+
+// forgetFrames gives the map back too: one that was cleared stays as large as it was.
+func (r *Resolver) forgetFrames(p *Image) {
+	r.known = max(0, r.known-len(p.known))
+	p.known = map[uint64]known{}
 }

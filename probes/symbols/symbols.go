@@ -18,6 +18,10 @@ import (
 const (
 	mostProcesses = 1024
 	mostObjects   = 128
+	// leanProcesses and leanKnown, of all processes together, are for who asks now and then, for days:
+	// the processes of a host that compiles and tests are new ones all the time.
+	leanProcesses = 128
+	leanKnown     = 1 << 14
 	// TablesWhole and TablesLean, bytes, are what tables of functions may take
 	// together: those of the objects last asked for are kept. The lean one is for who
 	// asks now and then.
@@ -62,6 +66,9 @@ type Resolver struct {
 	objects   map[fileID]*object
 	tables    int // bytes
 	most      int // of tables
+	room      int // for processes
+	known     int // addresses of all processes whose frames are kept
+	mostKnown int // of them
 	clock     uint64
 	vdso      *object
 	counts    Counts
@@ -73,7 +80,11 @@ func New(proc string) *Resolver { return NewBounded(proc, TablesWhole) }
 
 // NewBounded is New with another bound of what tables of functions take, bytes.
 func NewBounded(proc string, tables int) *Resolver {
-	return &Resolver{proc: proc, most: tables, now: time.Now, processes: map[int]*Image{}, objects: map[fileID]*object{}}
+	r := &Resolver{proc: proc, most: tables, room: mostProcesses, mostKnown: mostProcesses * mostKnown, now: time.Now, processes: map[int]*Image{}, objects: map[fileID]*object{}}
+	if tables <= TablesLean {
+		r.room, r.mostKnown = leanProcesses, leanKnown
+	}
+	return r
 }
 
 // Close lets go of the files that are open.
@@ -210,11 +221,8 @@ func (r *Resolver) user(p *Image, addr uint64) (f Frame, nowhere bool) {
 		if k.why == named {
 			k.frame.Inlined = r.inlinedAt(p, addr)
 		}
-		if len(p.known) >= mostKnown {
-			clear(p.known)
-		}
 		if k.why == named || k.why == stripped { // the others may be known later
-			p.known[addr] = k
+			r.keep(p, addr, k)
 		}
 	}
 	if k.why == noCode {

@@ -90,6 +90,14 @@ func Rest(all []recording.Interval, window recording.Interval) []recording.Inter
 	return out
 }
 
+// Outside are the parts of intervals that lie in none of the others.
+func Outside(all, others []recording.Interval) (out []recording.Interval) {
+	for _, i := range all {
+		out = append(out, Rest(Clip(others, i), i)...)
+	}
+	return out
+}
+
 // Total is how long they last together; open ones last until end.
 func Total(all []recording.Interval, end recording.Time) time.Duration {
 	var sum time.Duration

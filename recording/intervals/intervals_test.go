@@ -77,6 +77,13 @@ func TestClipAndRest(t *testing.T) {
 	}
 }
 
+func TestOutside(t *testing.T) {
+	got := Outside(spans(1, 5, 8, 9, 12, 20), spans(0, 2, 4, 10, 15, 16))
+	if want := spans(2, 4, 12, 15, 16, 20); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v lies outside, want %v", got, want)
+	}
+}
+
 func TestTotal(t *testing.T) {
 	if got := Total(spans(1, 3, 8, 0), 10*sec); got != 4*time.Second {
 		t.Errorf("got %v, want 4 s", got)

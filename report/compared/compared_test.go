@@ -57,6 +57,46 @@ func TestTextFits80Columns(t *testing.T) {
 	}
 }
 
+// A service that is not there in B is named in the first line, and why B can't be judged.
+func TestSentenceOfAServiceThatIsGone(t *testing.T) {
+	s := shownPair(t, "busy-thread-healthy", "busy-thread-healthy")
+	for elsewhere, want := range map[bool]string{
+		false: "can't tell: shop 10.0.0.1:80 had 9.5 answers a second in A, and its program does not run in B",
+		true:  "can't tell: shop 10.0.0.1:80 had 9.5 answers a second in A, and nothing listens at its address in B",
+	} {
+		s.Gone = []compare.Silent{{Name: "shop 10.0.0.1:80", RateA: 9.5, Elsewhere: elsewhere}}
+		if got := s.Sentence(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A stream that B lost is in the first line, before all else, and so is what got worse of one.
+func TestSentencesOfStreams(t *testing.T) {
+	s := shownPair(t, "busy-thread-healthy", "busy-thread-healthy")
+	for want, l := range map[string]compare.Lost{
+		"stream live/one is not in B, 25 frames a second in A":                     {Name: "live/one", FPS: 25},
+		"stream live/one gave no frame in B (refused), 25 frames a second in A":    {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Why: "refused"},
+		"stream live/one: no frame in the last 12 s of B, 25 frames a second in A": {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Since: 12},
+	} {
+		s.Lost = []compare.Lost{l}
+		if got := s.Sentence(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for want, a := range map[string]compare.Amount{
+		"stream live/one: 12 frames a second, 25 before":           {What: "frames", Change: compare.Change{A: 25, B: 12}},
+		"stream live/one: 500 kb/s, 1000 kb/s before":              {What: "bit rate", Unit: "bit", Change: compare.Change{A: 1e6, B: 5e5}},
+		"stream live/one: frames come 1.2 s late, 10 ms before":    {What: "lateness", Change: compare.Change{A: 0.01, B: 1.2}},
+		"stream live/one: frozen for 250 ms a second, 0 ms before": {What: "frozen", Unit: "s", Change: compare.Change{A: 0, B: 0.25}},
+	} {
+		a.Stream = "live/one"
+		if got := s.streamWorse(a); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A document has no null where a list belongs, and no number that JSON can't have.
 func TestJSON(t *testing.T) {
 	for _, pair := range [][2]string{{"busy-thread-healthy", "busy-thread-sick"}, {"reader-stall-healthy", "reader-stall-sick"}} {
@@ -68,7 +108,7 @@ func TestJSON(t *testing.T) {
 		if err := json.Unmarshal(b.Bytes(), &d); err != nil {
 			t.Fatal(err)
 		}
-		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few", "not_compared", "stopped", "quiet"} {
+		for _, list := range []string{"parties", "amounts", "functions", "builds", "settings", "only_a", "only_b", "too_few", "not_compared", "stopped", "quiet", "gone", "streams", "lost"} {
 			if _, ok := d[list].([]any); !ok {
 				t.Errorf("%s of %v: %v", list, pair, d[list])
 			}

@@ -16,9 +16,12 @@ type Document struct {
 	Sentence string          `json:"sentence"`
 	A        Side            `json:"a"`
 	B        Side            `json:"b"`
-	Compared int             `json:"compared"`
-	Parties  []PartyRow      `json:"parties"`
-	Amounts  []AmountRow     `json:"amounts"`
+	// MuteA and MuteB are why a URL gave no answer or no frame; "" where it did.
+	MuteA    string      `json:"mute_a"`
+	MuteB    string      `json:"mute_b"`
+	Compared int         `json:"compared"`
+	Parties  []PartyRow  `json:"parties"`
+	Amounts  []AmountRow `json:"amounts"`
 	// Functions of the program whose answers changed most, those that changed by more than chance.
 	Functions []FunctionRow `json:"functions"`
 	Builds    []SettingRow  `json:"builds"`
@@ -30,6 +33,13 @@ type Document struct {
 	// Stopped had answers in A and none in B, or nearly none, though they were asked; Quiet were not.
 	Stopped []SilentRow `json:"stopped"`
 	Quiet   []SilentRow `json:"quiet"`
+	// Felt is what viewers of streams noticed in B alone, too seldom to say that it was no chance.
+	Felt []FeltRow `json:"felt"`
+	// Gone are services of A that are not there in B.
+	Gone []GoneRow `json:"gone"`
+	// Streams gave frames in both; Lost did in A alone, or hardly in B.
+	Streams []StreamRow `json:"streams"`
+	Lost    []LostRow   `json:"lost"`
 }
 
 // Side is one recording.
@@ -62,6 +72,36 @@ type SilentRow struct {
 	Failed  uint64  `json:"failed_connects"`
 }
 
+// FeltRow is a stream, what was noticed of it in B, and for how long.
+type FeltRow struct {
+	Stream  string  `json:"stream"`
+	What    string  `json:"what"`
+	Seconds float64 `json:"seconds"`
+}
+
+func feltRows(all []compare.Felt) []FeltRow {
+	out := []FeltRow{}
+	for _, f := range all {
+		out = append(out, FeltRow(f))
+	}
+	return out
+}
+
+// GoneRow is a service of A that does not run in B, or whose program does not listen there.
+type GoneRow struct {
+	Subject string  `json:"subject"`
+	RateA   float64 `json:"rate_a"`
+	Runs    bool    `json:"program_runs"`
+}
+
+func goneRows(all []compare.Silent) []GoneRow {
+	out := []GoneRow{}
+	for _, q := range all {
+		out = append(out, GoneRow{q.Name, q.RateA, q.Elsewhere})
+	}
+	return out
+}
+
 // silentRows are never null.
 func silentRows(all []compare.Silent) []SilentRow {
 	out := []SilentRow{}
@@ -89,10 +129,49 @@ type ChangeRow struct {
 
 // AmountRow is a count or a time a second.
 type AmountRow struct {
-	What string `json:"what"`
-	Unit string `json:"unit"`
-	Bad  bool   `json:"bad"`
+	What    string `json:"what"`
+	Unit    string `json:"unit"`
+	Bad     bool   `json:"bad"`
+	LessBad bool   `json:"less_bad"`
+	Stream  string `json:"stream"` // it is of; "" of the host
 	ChangeRow
+}
+
+// StreamRow is a stream in both, with all its figures.
+type StreamRow struct {
+	Name    string      `json:"name"`
+	URLA    string      `json:"url_a"`
+	URLB    string      `json:"url_b"`
+	Figures []AmountRow `json:"figures"`
+}
+
+// LostRow is a stream that gave frames in A, and none in B, or none in its last seconds.
+type LostRow struct {
+	Name  string  `json:"name"`
+	URLA  string  `json:"url_a"`
+	URLB  string  `json:"url_b"`
+	FPS   float64 `json:"fps_a"`
+	Since float64 `json:"silent_seconds"`
+	Why   string  `json:"why"`
+}
+
+func amountRows(all []compare.Amount) []AmountRow {
+	out := []AmountRow{}
+	for _, a := range all {
+		out = append(out, AmountRow{a.What, a.Unit, a.Bad, a.LessBad, a.Stream, changeRow(a.Change)})
+	}
+	return out
+}
+
+func (s *Shown) streamRows() (both []StreamRow, lost []LostRow) {
+	both, lost = []StreamRow{}, []LostRow{}
+	for _, st := range s.Streams {
+		both = append(both, StreamRow{st.Name, st.URLA, st.URLB, amountRows(st.Figures)})
+	}
+	for _, l := range s.Lost {
+		lost = append(lost, LostRow(l))
+	}
+	return both, lost
 }
 
 // FunctionRow is a function's share of the CPU samples.
@@ -116,20 +195,18 @@ type SettingRow struct {
 // WriteJSON writes a comparison as JSON.
 func (s *Shown) WriteJSON(w io.Writer) error {
 	d := Document{
-		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared,
-		Parties: []PartyRow{}, Amounts: []AmountRow{}, Functions: []FunctionRow{},
+		Version: 1, Outcome: s.Outcome(), Sentence: s.Sentence(), A: side(s.NameA, s.A), B: side(s.NameB, s.B), Compared: s.Compared, MuteA: s.MuteA, MuteB: s.MuteB,
+		Parties: []PartyRow{}, Amounts: amountRows(s.Amounts), Functions: []FunctionRow{},
 		Builds: settingRows(s.Builds), Settings: settingRows(s.Settings), OnlyA: orNo(s.OnlyA), OnlyB: orNo(s.OnlyB), TooFew: orNo(s.TooFew), OneSided: orNo(s.OneSided),
-		Stopped: silentRows(s.Stopped), Quiet: silentRows(s.Quiet),
+		Stopped: silentRows(s.Stopped), Quiet: silentRows(s.Quiet), Gone: goneRows(s.Gone), Felt: feltRows(s.Felt),
 	}
+	d.Streams, d.Lost = s.streamRows()
 	for _, p := range s.Parties {
 		row := PartyRow{Role: string(p.B.Role), Subject: p.B.Subject.Name, Time: changeRow(p.Time), Failed: changeRow(p.Failed), RateA: p.RateA, RateB: p.RateB, Points: []PointsRow{}}
 		for _, q := range p.Points {
 			row.Points = append(row.Points, PointsRow{string(q.Account), q.Points})
 		}
 		d.Parties = append(d.Parties, row)
-	}
-	for _, a := range s.Amounts {
-		d.Amounts = append(d.Amounts, AmountRow{a.What, a.Unit, a.Bad, changeRow(a.Change)})
 	}
 	if s.Functions != nil {
 		for _, f := range s.Functions.Self {
@@ -148,7 +225,11 @@ func side(name string, r *recording.Recording) Side {
 }
 
 func span(r *recording.Recording) string {
-	return fmt.Sprintf("%s of %s, kernel %s, %.0f s", r.Manifest.Start.Wall().UTC().Format("2006-01-02 15:04:05 UTC"), r.Manifest.Host, r.Manifest.Kernel, r.Length().Seconds())
+	kernel := ""
+	if r.Manifest.Kernel != "" {
+		kernel = ", kernel " + r.Manifest.Kernel
+	}
+	return fmt.Sprintf("%s of %s%s, %.0f s", r.Manifest.Start.Wall().UTC().Format("2006-01-02 15:04:05 UTC"), r.Manifest.Host, kernel, r.Length().Seconds())
 }
 
 func changeRow(c compare.Change) ChangeRow {

@@ -39,6 +39,15 @@ func New(c *compare.Comparison, nameA, nameB string) *Shown {
 
 // Sentence says first what matters most.
 func (s *Shown) Sentence() string {
+	switch {
+	case s.MuteA != "":
+		return fmt.Sprintf("can't tell: A does not answer: %s: %s", s.NameA, s.MuteA)
+	case s.MuteB != "":
+		return fmt.Sprintf("B does not answer: %s: %s", s.NameB, s.MuteB)
+	}
+	if len(s.Lost) > 0 {
+		return lost(s.Lost[0])
+	}
 	if len(s.Stopped) > 0 {
 		return stopped(s.Stopped[0])
 	}
@@ -46,20 +55,31 @@ func (s *Shown) Sentence() string {
 		p := s.Root(s.Parties[0])
 		switch {
 		case p.Failed.Worse():
-			return fmt.Sprintf("%s: %s of the answers are errors, %s before", compare.Name(p.B), units.Percent(p.Failed.B), units.Percent(p.Failed.A))
+			return fmt.Sprintf("%s: %s of the answers are errors, %s %s", compare.Name(p.B), units.Percent(p.Failed.B), units.Percent(p.Failed.A), s.was())
 		case p.Time.Differs():
-			return fmt.Sprintf("%s: the same requests take %s%s", compare.Name(p.B), longer(p.Time), s.because(p))
+			return fmt.Sprintf("%s: the same requests take %s%s", compare.Name(p.B), longer(p.Time, s.was()), s.because(p))
 		}
 	}
 	for _, a := range s.Amounts {
-		if a.Bad && a.Change.Worse() {
-			return fmt.Sprintf("more %s: %s a second, %s before", a.What, number(a.Change.B, a.Unit), number(a.Change.A, a.Unit))
+		switch {
+		case a.Worse() && a.Stream != "":
+			return s.streamWorse(a)
+		case a.Worse():
+			return fmt.Sprintf("more %s: %s a %s, %s before", a.What, number(a.Change.B, a.Unit), per(a.Unit), number(a.Change.A, a.Unit))
 		}
 	}
 	if s.Outcome() == compare.CantTell {
 		return "can't tell: " + s.tooLittle()
 	}
 	return fmt.Sprintf("no worse: of %s compared, none got worse by more than chance does", units.Plural(s.Compared, "figure"))
+}
+
+// was is where the other figure is from.
+func (s *Shown) was() string {
+	if s.Together {
+		return "at " + s.NameA
+	}
+	return "before"
 }
 
 // stopped says what a service without answers left open.
@@ -84,11 +104,16 @@ func stopped(q compare.Silent) string {
 // tooLittle says what was missing.
 func (s *Shown) tooLittle() string {
 	switch {
+	case len(s.Felt) > 0:
+		f := s.Felt[0]
+		return fmt.Sprintf("stream %s %s for %s in B, and not in A: once may be chance; record both for longer", f.Stream, f.What, units.Lasting(f.Seconds))
+	case len(s.Gone) > 0 && (len(s.Parties) > 0 || len(s.OnlyB) == 0):
+		return gone(s.Gone[0])
 	case len(s.Quiet) > 0:
 		q := s.Quiet[0]
 		return fmt.Sprintf("%s had %s answers a second in A, and nobody was seen to ask it in B (%s); compare under the same load", q.Name, number(q.RateA, ""), number(q.RateB, ""))
 	case len(s.TooFew) > 0:
-		return fmt.Sprintf("too few answers of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
+		return fmt.Sprintf("too little of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
 	case slices.ContainsFunc(s.OneSided, func(what string) bool { return strings.HasPrefix(what, "requests") }):
 		return "requests and answers were measured in one of the recordings only; snag show says why"
 	case len(s.OnlyA)+len(s.OnlyB) > 0:
@@ -97,7 +122,16 @@ func (s *Shown) tooLittle() string {
 	return "neither recording has requests and answers of a service; record under load"
 }
 
-func longer(c compare.Change) string {
+// gone says that a service of A is not there in B.
+func gone(q compare.Silent) string {
+	where := "its program does not run in B"
+	if q.Elsewhere {
+		where = "nothing listens at its address in B"
+	}
+	return fmt.Sprintf("%s had %s answers a second in A, and %s; start it, and compare again", q.Name, number(q.RateA, ""), where)
+}
+
+func longer(c compare.Change, was string) string {
 	more, low, high := c.More(), c.Low-1, c.High-1
 	word := "longer"
 	if more < 0 {
@@ -107,7 +141,7 @@ func longer(c compare.Change) string {
 	if c.Low > 0 {
 		between = fmt.Sprintf("; %s to %s", percent(low), percent(high))
 	}
-	return fmt.Sprintf("%s %s (%s, %s before%s)", percent(more), word, units.Short(c.B), units.Short(c.A), between)
+	return fmt.Sprintf("%s %s (%s, %s %s%s)", percent(more), word, units.Short(c.B), units.Short(c.A), was, between)
 }
 
 // percent of a change: above 1,000 % as a multiple.
@@ -145,6 +179,14 @@ func (s *Shown) grown() (most *profile.Change) {
 		}
 	}
 	return most
+}
+
+// per is what an amount is by.
+func per(unit string) string {
+	if unit == compare.PerMinute {
+		return "minute"
+	}
+	return "second"
 }
 
 func number(v float64, unit string) string {

@@ -25,6 +25,7 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	head := map[compare.Outcome]string{compare.Worse: "WORSE", compare.AsGood: "AS GOOD", compare.CantTell: "CAN'T TELL"}[s.Outcome()]
 	b.WriteString(wrapped(head+"  "+s.Sentence(), width))
 	fmt.Fprintf(&b, "\nA  %s  %s\nB  %s  %s\n", s.NameA, span(s.A), s.NameB, span(s.B))
+	s.streams(&b, width)
 	s.parties(&b, width)
 	s.amounts(&b)
 	table(&b, "Programs and libraries that are other builds", s.Builds, width)
@@ -38,8 +39,11 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	}
 	list(&b, "only in A", s.OnlyA)
 	list(&b, "only in B", s.OnlyB)
-	list(&b, "too few answers to compare", s.TooFew)
+	list(&b, "too little of it to compare", s.TooFew)
 	list(&b, "not compared", s.OneSided)
+	if s.Together {
+		b.WriteString("\n" + wrapped("Not seen: what the servers did meanwhile. sudo snag find on a server's host says what its answers, or its streams (--stream URL), wait for.", width))
+	}
 	b.WriteString("\n" + wrapped(fmt.Sprintf("%s compared. If nothing differed, at most 5 of 100 such comparisons would find a change.", units.Plural(s.Compared, "figure")), width))
 	_, err := io.WriteString(shown.To(w), b.String())
 	return err
@@ -93,16 +97,26 @@ func pointsOf(q compare.Point, c compare.Change) string {
 }
 
 func (s *Shown) amounts(b *strings.Builder) {
-	if len(s.Amounts) == 0 {
+	var all []compare.Amount
+	for _, a := range s.Amounts {
+		if a.Stream == "" { // those of streams have their own table
+			all = append(all, a)
+		}
+	}
+	if len(all) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%11s %9s  %s\n", "A, a second", "B", "What else changed")
-	for i, a := range s.Amounts {
+	for i, a := range all {
 		if i == most {
-			fmt.Fprintf(b, "and %d more (--json)\n", len(s.Amounts)-most)
+			fmt.Fprintf(b, "and %d more (--json)\n", len(all)-most)
 			break
 		}
-		fmt.Fprintf(b, "%11s %9s  %s\n", number(a.Change.A, a.Unit), number(a.Change.B, a.Unit), a.What)
+		what := a.What
+		if a.Unit == compare.PerMinute {
+			what += " (a minute)"
+		}
+		fmt.Fprintf(b, "%11s %9s  %s\n", number(a.Change.A, a.Unit), number(a.Change.B, a.Unit), what)
 	}
 }
 

@@ -17,7 +17,9 @@ const DataVersion = 1
 type Data struct {
 	Version int             `json:"version"`
 	Verdict report.Document `json:"verdict"`
-	Scene   Scene           `json:"scene"`
+	// Comparison is there on pages of snag compare alone.
+	Comparison *Comparison `json:"comparison,omitempty"`
+	Scene      Scene       `json:"scene"`
 	// Streams are the live streams that were watched; nil where there are none.
 	Streams *streams.Data `json:"streams"`
 	Events  []Event       `json:"events"`

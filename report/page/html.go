@@ -38,7 +38,16 @@ func WriteHTML(w io.Writer, v *verdict.Verdict) error { return WriteHTMLWith(w, 
 
 // WriteHTMLWith is WriteHTML with the single frames of streams; nil is none.
 func WriteHTMLWith(w io.Writer, v *verdict.Verdict, frames *streams.Frames) error {
-	out, err := renderWith(v, frames)
+	return write(w, v, frames, nil)
+}
+
+// WriteHTMLCompared is WriteHTML with how the recording differs from another one.
+func WriteHTMLCompared(w io.Writer, v *verdict.Verdict, c *Comparison) error {
+	return write(w, v, nil, c)
+}
+
+func write(w io.Writer, v *verdict.Verdict, frames *streams.Frames, c *Comparison) error {
+	out, err := renderWith(v, frames, c)
 	if err != nil {
 		return err
 	}
@@ -46,9 +55,9 @@ func WriteHTMLWith(w io.Writer, v *verdict.Verdict, frames *streams.Frames) erro
 	return err
 }
 
-func render(v *verdict.Verdict) ([]byte, error) { return renderWith(v, nil) }
+func render(v *verdict.Verdict) ([]byte, error) { return renderWith(v, nil, nil) }
 
-func renderWith(v *verdict.Verdict, frames *streams.Frames) ([]byte, error) {
+func renderWith(v *verdict.Verdict, frames *streams.Frames, c *Comparison) ([]byte, error) {
 	var text bytes.Buffer
 	if err := report.WriteText(&text, v, report.Options{}); err != nil {
 		return nil, err
@@ -56,6 +65,7 @@ func renderWith(v *verdict.Verdict, frames *streams.Frames) ([]byte, error) {
 	var out bytes.Buffer
 	for _, l := range limits {
 		d := newWith(v, frames, l)
+		d.Comparison = c
 		// json escapes <, > and & in strings, so that no text ends the element.
 		data, err := json.Marshal(d)
 		if err != nil {

@@ -100,6 +100,10 @@ func TestDataFitTheirSchema(t *testing.T) {
 	}
 	for name, v := range cases(t) {
 		d := New(v, limits[0])
+		d.Comparison = &Comparison{
+			Outcome: "can't tell", Sentence: "can't tell", A: "A", B: "B",
+			Parties: []ComparedParty{{Subject: "shop", Accounts: []ComparedAccount{{Account: "computing", A: 1, B: 2}}}}, Changes: []ComparedChange{{What: "drops"}},
+		}
 		b, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)

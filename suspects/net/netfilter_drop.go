@@ -29,6 +29,7 @@ var netfilterDrop = &suspect.Suspect{
 	For: []string{
 		"decisive: NETFILTER_DROP drops of a port or flow that a socket on this host holds; of several ports of an address together",
 		"decisive: one packet of an established connection that was then reset, though its peer sent no reset: the rule rejects",
+		"decisive: three packets of an established connection and more, from which on it received nothing",
 		"strong: NETFILTER_DROP at a steady rate to one port; segments of the same flow sent again",
 		"strong: the counter of one rule that drops grew by as much: that rule",
 	},
@@ -76,7 +77,7 @@ func weighNetfilter(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		// Nobody holds ICMP: to drop it is a firewall's work, and what comes of it
 		// (a path MTU that is not learnt) has a suspect of its own.
 		steady := all.Sum() >= steadyPackets && seconds(all) >= steadySeconds && k.Dst != "" && !strings.HasPrefix(k.Proto, "icmp")
-		if enough(all.Sum(), held) || steady || len(resetBehind(r, rows)) > 0 {
+		if enough(all.Sum(), held) || steady || len(resetBehind(r, rows)) > 0 || cutShort(s, k, rows) {
 			many = joined(r, many, &portsOf{key: k, ports: []string{k.Dst}, rows: rows, held: []*scene.Socket{held}})
 			continue
 		}

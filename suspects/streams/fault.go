@@ -112,7 +112,7 @@ func streamFaults(s *scene.Scene, r *recording.Recording) []*faulty {
 		}
 		slow := intervals.Merge(append(st.Spans(recording.EventStreamLate, s.Window), st.Spans(recording.EventStreamSlow, s.Window)...), 0)
 		// What a freeze left behind is late by it: that is the freeze's doing.
-		if free := outside(slow, freezes); intervals.Seconds(free, s.Window.End) >= longFreeze {
+		if free := intervals.Outside(slow, freezes); intervals.Seconds(free, s.Window.End) >= longFreeze {
 			f := &faulty{stream: st, suffered: suffered{felt: free, spans: free, slow: true}}
 			if f.pace(r); f.ratio < keepsPace {
 				f.locate(s, r)
@@ -239,15 +239,6 @@ func (f *faulty) pace(r *recording.Recording) {
 			f.ratio = moved / wall
 		}
 	}
-}
-
-// outside are the parts of intervals that lie in none of the others.
-func outside(all, others []recording.Interval) []recording.Interval {
-	var out []recording.Interval
-	for _, i := range all {
-		out = append(out, intervals.Rest(intervals.Clip(others, i), i)...)
-	}
-	return out
 }
 
 // seconds is how long it stood still, or how far it fell back.

@@ -103,6 +103,10 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			f.reason = fmt.Sprintf("%s, who sends it, ended at %s", f.from.name(), x.T.Wall().Format("15:04:05"))
 			return
 		}
+		if f.stream.Row.First == 0 && f.cameMeanwhile(l.To) { // no frame of it was ever seen to tell
+			f.reason, f.open = f.notTold(f.to.name()), open{true, true}
+			return
+		}
 		if i+1 == len(way) {
 			if f.at = atSource; f.stream.Ends != "" {
 				f.at, f.reason, f.open = atUnknown, f.stream.Ends, open{true, true}
@@ -110,8 +114,8 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			return
 		}
 		if in, holds := f.heldBack(s, way[i+1]); holds {
-			if f.stream.Row.First == 0 { // no frame of it was ever seen to tell
-				f.reason, f.open = "nothing tells that what "+f.from.name()+" receives is this stream, of which no frame came: is it published?", open{true, true}
+			if f.stream.Row.First == 0 {
+				f.reason, f.open = f.notTold(f.from.name()), open{true, true}
 				return
 			}
 			f.at, f.in, f.holds, f.link = atServer, in, true, i+1

@@ -43,13 +43,18 @@ var loads = []load{
 	{name: "nginx under wrk, keep-alive, find looks closer at it", start: nginx(true), target: true},
 	{name: "TCP connects, 1 process", start: inside(connects)},
 	{name: "UDP datagrams of 1,200 B", start: inside(datagrams)},
+	{name: "fork and exec of /bin/true", start: forks},
+	{name: "redis-benchmark GET, 16 connections", start: redisAsks},
+	{name: "pgbench, 8 connections that select", start: postgresSelects},
 }
 
-const head = `| load | a second without | with snag find | ratio (range) | CPU an operation without, µs | with | ratio (range) | find looked closer at |
-|---|---|---|---|---|---|---|---|`
+// head is of the table; the recorder looks closer only at an incident.
+func head(command string) string {
+	return fmt.Sprintf("| load | a second without | with snag %s | ratio (range) | CPU an operation without, µs | with | ratio (range) | looked closer at |\n|---|---|---|---|---|---|---|---|", command)
+}
 
 // compare runs the load with and without, in turn, and prints the medians.
-func compare(l load, snag string, rounds int, window time.Duration) (string, error) {
+func compare(l load, snag string, rounds int, window time.Duration, record bool) (string, error) {
 	s, err := l.start()
 	if err != nil {
 		return "", err
@@ -76,6 +81,9 @@ func compare(l load, snag string, rounds int, window time.Duration) (string, err
 		n := 0
 		one := func() (err error) { a, err = s.run(window); return err }
 		two := func() (err error) { b, n, err = beside(s, snag, window); return err }
+		if record {
+			two = func() (err error) { b, err = besideRecord(s, snag, window); return err }
+		}
 		// First one, then the other: what drifts does not favour either.
 		order := []func() error{one, two}
 		if round%2 == 1 {
@@ -106,6 +114,19 @@ func beside(s *session, snag string, window time.Duration) (d done, closer int, 
 		err = ended
 	}
 	return d, closer, err
+}
+
+// besideRecord is the same with a recorder, which was there before.
+func besideRecord(s *session, snag string, window time.Duration) (d done, err error) {
+	end, err := startRecord(snag)
+	if err != nil {
+		return d, err
+	}
+	d, err = s.run(window)
+	if ended := end(); err == nil {
+		err = ended
+	}
+	return d, err
 }
 
 // figures are those of one column, in the order in which they were measured.

@@ -3,6 +3,7 @@ import { axisOf } from './model/axis';
 import { decoded } from './model/link';
 import { read } from './read';
 import { charts } from './views/charts';
+import { compared } from './views/compared';
 import { h, section } from './views/dom';
 import { flames } from './views/flame';
 import { head } from './views/head';
@@ -20,7 +21,7 @@ function start(root: HTMLElement): void {
   // In the page before they are filled: what is drawn asks how wide it is.
   const time = section('timeline', 'Timeline and the series behind the evidence');
   const watched = page.streams ? streams(page.streams, axis) : null;
-  root.append(head(page, axis), h('main', {}, verdict(page, axis, (id) => drawn.has(id)), ...(watched ? [watched.box] : []), scene(page), time, ...[flames(page, axis)].filter((e) => e !== null), tables(page, axis)), foot(page));
+  root.append(head(page, axis), h('main', {}, ...(page.comparison ? [compared(page.comparison)] : []), verdict(page, axis, (id) => drawn.has(id)), ...(watched ? [watched.box] : []), scene(page), time, ...[flames(page, axis)].filter((e) => e !== null), tables(page, axis)), foot(page));
   time.append(timeline(page, axis), charts(page, axis));
   watched?.draw();
   fit(root);

@@ -11,6 +11,7 @@ export interface Page {
   version: 1;
   verdict: Verdict;
   scene: Scene;
+  comparison?: Comparison;
   streams: Streams | null;
   events: HostEvent[];
   /**
@@ -482,6 +483,46 @@ export interface Edge {
   from: string;
   to: string;
   text: string;
+}
+/**
+ * of snag compare: how this recording, B, differs from A
+ */
+export interface Comparison {
+  outcome: "worse" | "as good" | "can't tell";
+  sentence: string;
+  a: string;
+  b: string;
+  parties: ComparedParty[];
+  changes: ComparedChange[];
+}
+export interface ComparedParty {
+  subject: string;
+  change: string;
+  worse: boolean;
+  /**
+   * seconds of an answer in A
+   */
+  mean_a: number;
+  mean_b: number;
+  /**
+   * the one that grew most first
+   */
+  accounts: ComparedAccount[];
+}
+export interface ComparedAccount {
+  account: string;
+  delay: boolean;
+  /**
+   * seconds of an answer in A
+   */
+  a: number;
+  b: number;
+}
+export interface ComparedChange {
+  what: string;
+  a: string;
+  b: string;
+  worse: boolean;
 }
 /**
  * the live streams that were watched; what was not measured is null, never 0

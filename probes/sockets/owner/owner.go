@@ -22,12 +22,16 @@ import (
 // least is the least time between two scans of all processes.
 const least = 2 * time.Second
 
-// share bounds what scans may cost: no more than 1/share of the time.
-const share = 50
+// Scans take no more than 1/share of the time, and 1/rarely in a recording that has no end.
+const (
+	share  = 50
+	rarely = 200
+)
 
 // Table maps socket inodes to the descriptors that hold them.
 type Table struct {
 	proc    string
+	share   time.Duration
 	ptrace  bool // descriptors of others may be read
 	held    map[uint64][]recording.FDRef
 	nobody  map[uint64]bool // looked for and not found: not worth another scan
@@ -38,7 +42,14 @@ type Table struct {
 
 // New returns an empty table over the procfs root proc.
 func New(proc string) *Table {
-	return &Table{proc: proc, ptrace: kernel.SeesDescriptors(proc), held: map[uint64][]recording.FDRef{}, nobody: map[uint64]bool{}}
+	return &Table{proc: proc, share: share, ptrace: kernel.SeesDescriptors(proc), held: map[uint64][]recording.FDRef{}, nobody: map[uint64]bool{}}
+}
+
+// Rarely has the table scan less often: on a host where connections come and go, there is
+// always one that it does not know.
+func (t *Table) Rarely() *Table {
+	t.share = rarely
+	return t
 }
 
 // Of returns the descriptors that hold a socket; none when nobody does or the
@@ -62,7 +73,7 @@ func (t *Table) Known(inode uint64) bool {
 // Refresh scans all processes if one of the inodes is not known and the last
 // scan is long enough ago. force scans in any case.
 func (t *Table) Refresh(now time.Time, force bool, inodes func(yield func(uint64) bool)) error {
-	if !force && now.Sub(t.scanned) < max(least, share*t.took) {
+	if !force && now.Sub(t.scanned) < max(least, t.share*t.took) {
 		return nil
 	}
 	unknown := force

@@ -83,6 +83,30 @@ func TestScansAreRare(t *testing.T) {
 	}
 }
 
+// In a recording that has no end, scans that take long are further apart.
+func TestScansOfARecordingWithoutEndAreRarer(t *testing.T) {
+	root := tree(t, "812 nginx 3=socket:[77]")
+	for _, c := range []struct {
+		table *Table
+		after time.Duration
+		scans bool
+	}{
+		{New(root), 1900 * time.Millisecond, false},
+		{New(root), 2100 * time.Millisecond, true},
+		{New(root).Rarely(), 2100 * time.Millisecond, false},
+		{New(root).Rarely(), 6100 * time.Millisecond, true},
+	} {
+		now := time.Now()
+		c.table.scanned, c.table.took = now, 30*time.Millisecond
+		if err := c.table.Refresh(now.Add(c.after), false, slices.Values([]uint64{77})); err != nil {
+			t.Fatal(err)
+		}
+		if scanned := c.table.Of(77) != nil; scanned != c.scans {
+			t.Errorf("share %d, after %v: scanned %v, want %v", c.table.share, c.after, scanned, c.scans)
+		}
+	}
+}
+
 func TestFindsOwnSocket(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -70,8 +70,8 @@ func (p *pace) throughout(i int, window int64) bool {
 	return true
 }
 
-// marked adds a mark and judges: slow is under 0.95 over ten seconds, and falling
-// behind throughout.
+// marked adds a mark and judges: slow is under 0.95 over ten seconds and falling
+// behind throughout, or less than that on a straight line.
 func (m *Meter) marked(k mark) {
 	p := &m.pace
 	if p.n > 0 && k.at <= p.mark[p.n-1].at {
@@ -97,7 +97,10 @@ func (m *Meter) marked(k mark) {
 	}
 	i, half := p.back(window), p.back(window/2)
 	if i < 0 || half <= i || between(p.mark[i], k) >= slowUnder || !p.throughout(i, window) {
-		return
+		if i = p.onLine(); i < 0 || m.o.Bursty {
+			return
+		}
+		half = i
 	}
 	for i < half && between(p.mark[i], p.mark[i+1]) >= slowUnder {
 		i++ // it began only here

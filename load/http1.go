@@ -1,0 +1,173 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+)
+
+func requestOf(u *url.URL) []byte {
+	path := u.RequestURI()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: snag\r\nAccept: */*\r\n", path, u.Host)
+	if u.User != nil {
+		password, _ := u.User.Password()
+		fmt.Fprintf(&b, "Authorization: Basic %s\r\n", basic(u.User.Username(), password))
+	}
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
+
+// http1 is HTTP/1.1 (RFC 9112): an answer is a status line, headers, and a body whose end its
+// Content-Length or its last chunk tells.
+type http1 struct{}
+
+func (http1) New() Reader { return &response{} }
+
+// What comes next of a response.
+const (
+	inHead = iota
+	inBody
+	inChunkSize
+	inChunk
+	inTrailer
+)
+
+const mostHead = 64 << 10 // bytes, as nginx and Apache take at most
+
+type response struct {
+	state  int
+	line   []byte // the part of a line that came so far
+	head   int    // bytes of the head so far
+	left   int64  // bytes of the body or of the chunk
+	status int
+	length int64 // −1: none was given
+	chunks bool
+}
+
+var errEndless = errors.New("the answer ends only with its connection: a load over connections that last needs a Content-Length or chunks")
+
+func (r *response) Read(b []byte) (done, failed int, err error) {
+	for len(b) > 0 {
+		switch r.state {
+		case inBody, inChunk:
+			n := min(int64(len(b)), r.left)
+			b, r.left = b[n:], r.left-n
+			if r.left > 0 {
+				continue
+			}
+			if r.state == inChunk {
+				r.state = inChunkSize
+				continue
+			}
+		default:
+			line, rest, whole := r.nextLine(b)
+			if b = rest; !whole {
+				continue
+			}
+			ended, err := r.take(line)
+			if err != nil {
+				return done, failed, err
+			}
+			if !ended {
+				continue
+			}
+		}
+		done++
+		if r.status >= 500 || r.status == 429 {
+			failed++
+		}
+		*r = response{line: r.line[:0]}
+	}
+	return done, failed, nil
+}
+
+// nextLine is a line without its end, or what came of it.
+func (r *response) nextLine(b []byte) (line, rest []byte, whole bool) {
+	at := bytes.IndexByte(b, '\n')
+	if at < 0 {
+		r.line = append(r.line, b...)
+		return r.line, nil, len(r.line) > mostHead // too long: take says so
+	}
+	line, rest = b[:at], b[at+1:]
+	if len(r.line) > 0 {
+		line = append(r.line, line...)
+		r.line = line[:0]
+	}
+	return bytes.TrimSuffix(line, []byte("\r")), rest, true
+}
+
+// take reads a line of the head, of chunks or of the trailer, and reports whether the answer ends
+// with it.
+func (r *response) take(line []byte) (ended bool, err error) {
+	if r.head += len(line) + 2; r.head > mostHead && r.state == inHead || len(line) > mostHead {
+		return false, fmt.Errorf("the head of an answer is longer than %d kB", mostHead>>10)
+	}
+	switch r.state {
+	case inHead:
+		switch {
+		case r.status == 0:
+			r.length = -1
+			return false, r.takeStatus(line)
+		case len(line) > 0:
+			return false, r.takeHeader(line)
+		case r.status < 200: // an interim answer: the real one follows (RFC 9110, 15.2)
+			r.status, r.head = 0, 0
+			return false, nil
+		case r.status == 204, r.status == 304, r.length == 0:
+			return true, nil
+		case r.chunks:
+			r.state = inChunkSize
+		case r.length > 0:
+			r.state, r.left = inBody, r.length
+		default:
+			return false, errEndless
+		}
+	case inChunkSize:
+		if len(line) == 0 { // the end of the chunk before
+			return false, nil
+		}
+		size, _, _ := bytes.Cut(line, []byte(";"))
+		n, err := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64)
+		if err != nil || n < 0 {
+			return false, fmt.Errorf("%.20q is no size of a chunk", line)
+		}
+		if r.state, r.left = inChunk, n; n == 0 {
+			r.state = inTrailer
+		}
+	case inTrailer:
+		return len(line) == 0, nil
+	}
+	return false, nil
+}
+
+func (r *response) takeStatus(line []byte) error {
+	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
+		return fmt.Errorf("%.40q is no answer of HTTP/1", line)
+	}
+	n, err := strconv.Atoi(string(line[9:12]))
+	if err != nil || n < 100 {
+		return fmt.Errorf("%.40q has no status", line)
+	}
+	r.status = n
+	return nil
+}
+
+func (r *response) takeHeader(line []byte) error {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch {
+	case bytes.EqualFold(name, []byte("Content-Length")):
+		n, err := strconv.ParseInt(string(value), 10, 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%.40q is no length", line)
+		}
+		r.length = n
+	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+		r.chunks = bytes.HasSuffix(bytes.ToLower(value), []byte("chunked"))
+		r.length = -1
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package load
+
+import (
+	"strings"
+	"testing"
+)
+
+// However an answer is cut into reads, it ends where it ends.
+func TestAnswersOfHTTP(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, text   string
+		done, failed int
+	}{
+		{"with a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 1, 0},
+		{"without a body", "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", 2, 0},
+		{"empty", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", 1, 0},
+		{"in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=1\r\nhello\r\n0\r\nTrailer: 1\r\n\r\n", 1, 0},
+		{"interim", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", 1, 0},
+		{"errors", "HTTP/1.1 503 Away\r\nContent-Length: 2\r\n\r\nnoHTTP/1.1 429 Slow\r\nContent-Length: 0\r\n\r\nHTTP/1.1 404 None\r\nContent-Length: 0\r\n\r\n", 3, 2},
+		{"unfinished", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", 0, 0},
+	} {
+		for step := 1; step <= len(tt.text); step++ {
+			r := http1{}.New()
+			done, failed := 0, 0
+			for at := 0; at < len(tt.text); at += step {
+				d, f, err := r.Read([]byte(tt.text[at:min(at+step, len(tt.text))]))
+				if err != nil {
+					t.Fatalf("%s by %d: %v", tt.name, step, err)
+				}
+				done, failed = done+d, failed+f
+			}
+			if done != tt.done || failed != tt.failed {
+				t.Errorf("%s by %d bytes: %d done, %d failed", tt.name, step, done, failed)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoHTTP(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"SSH-2.0-OpenSSH_9.2p1 Debian\r\n":                                "no answer of HTTP/1",
+		"HTTP/1.1 abc\r\n\r\n":                                            "has no status",
+		"HTTP/1.1 200 OK\r\n\r\n":                                         "ends only with its connection",
+		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n":                   "is no length",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n":     "no size of a chunk",
+		"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", mostHead) + "\r\n": "longer than",
+		strings.Repeat("z", mostHead+2):                                   "longer than",
+	} {
+		r := http1{}.New()
+		var err error
+		for i := 0; i < len(text) && err == nil; i += 100 {
+			_, _, err = r.Read([]byte(text[i:min(i+100, len(text))]))
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzAnswersOfHTTP(f *testing.F) {
+	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), 3)
+	f.Fuzz(func(t *testing.T, b []byte, step int) {
+		if step < 1 {
+			return
+		}
+		r := http1{}.New().(*response)
+		for at := 0; at < len(b); at += step {
+			if _, _, err := r.Read(b[at:min(at+step, len(b))]); err != nil {
+				return
+			}
+			if len(r.line) > mostHead+step {
+				t.Fatalf("it holds %d bytes of a line", len(r.line))
+			}
+		}
+	})
+}

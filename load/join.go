@@ -1,0 +1,175 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// connectWithin is how long a handshake may take: its SYN is sent three times by then.
+const connectWithin = 5 * time.Second
+
+// joinAll makes all connections before the first request is due, so that none waits for a handshake.
+// A service that takes none at all is an error and no load.
+func (r *run) joinAll(ctx context.Context) error {
+	r.began = time.Now()
+	for i := range r.conns {
+		r.clock()
+		if err := r.join(&r.conns[i]); err != nil {
+			return err
+		}
+	}
+	for {
+		r.clock()
+		joined, open := 0, 0
+		for i := range r.conns {
+			switch r.conns[i].at {
+			case free:
+				joined++
+			case joining:
+				open++
+			}
+		}
+		switch {
+		case open == 0 && joined == 0:
+			return fmt.Errorf("ask %s: %s", r.plan.Target.Name, mostOf(r.out.Lost))
+		case open == 0 || ctx.Err() != nil:
+			return ctx.Err()
+		}
+		events, err := r.poll.wait(checkEvery)
+		if err != nil {
+			return err
+		}
+		r.clock()
+		for _, e := range events {
+			if c := &r.conns[e.Fd]; c.at == joining {
+				if err := r.joined(c); err != nil {
+					return err
+				}
+			}
+		}
+		if err := r.giveUp(); err != nil {
+			return err
+		}
+	}
+}
+
+func mostOf(lost map[Kind]int64) Kind {
+	most := Failure
+	for k, n := range lost {
+		if n > lost[most] {
+			most = k
+		}
+	}
+	return most
+}
+
+// join begins a connection.
+func (r *run) join(c *conn) error {
+	kind := unix.SOCK_STREAM
+	if r.plan.Target.Network == "udp" {
+		kind = unix.SOCK_DGRAM
+	}
+	fd, err := unix.Socket(r.family, kind|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("make a socket: %w", err)
+	}
+	c.fd, c.at, c.joinBy, c.reader = fd, joining, r.now+connectWithin, r.plan.Target.Framing.New()
+	if err := r.plan.Options.set(fd, r.plan.Target.Network); err != nil {
+		return err
+	}
+	if err := r.poll.add(fd, r.indexOf(c)); err != nil {
+		return fmt.Errorf("watch a socket: %w", err)
+	}
+	err = unix.Connect(fd, r.to)
+	switch {
+	case err == nil:
+		return r.joined(c)
+	case errors.Is(err, unix.EINPROGRESS):
+		return nil
+	case errors.Is(err, unix.EADDRNOTAVAIL):
+		return fmt.Errorf("ask %s: no local port is left for one more connection (net.ipv4.ip_local_port_range)", r.plan.Target.Name)
+	}
+	return r.failed(c, kindOf(err))
+}
+
+func (r *run) indexOf(c *conn) int { return int(c.next % int64(len(r.conns))) }
+
+// joined takes the end of a handshake.
+func (r *run) joined(c *conn) error {
+	code, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err == nil && code != 0 {
+		err = unix.Errno(code)
+	}
+	if err != nil {
+		return r.failed(c, kindOf(err))
+	}
+	if _, err := unix.Getpeername(c.fd); errors.Is(err, unix.ENOTCONN) {
+		return nil
+	}
+	r.plan.Options.quick(c.fd)
+	c.at, c.freeAt = free, r.now
+	if r.order.running {
+		r.order.add(c, &r.plan)
+	}
+	return nil
+}
+
+// failed ends a connection, whose open request comes to nothing.
+func (r *run) failed(c *conn, kind Kind) error {
+	if c.at == asking || c.at == waiting {
+		if c.counts(r) {
+			r.out.Lost[kind]++
+		}
+		r.openChanged(-1)
+		c.next += int64(len(r.conns))
+	} else if kind != Closed { // of a connection without a request; that an idle one is closed is ordinary
+		r.out.Lost[kind]++
+	}
+	if c.at == free {
+		r.order.remove(c)
+	}
+	_ = unix.Close(c.fd)
+	c.fd, c.at, c.again = -1, away, r.now+beforeAgain
+	if r.order.running {
+		r.order.add(c, &r.plan)
+	}
+	return nil
+}
+
+// giveUp ends what waits for too long. A datagram's socket goes on: nobody else is late for it.
+func (r *run) giveUp() error {
+	for i := range r.conns {
+		c := &r.conns[i]
+		var err error
+		switch {
+		case c.at == joining && r.now > c.joinBy:
+			err = r.failed(c, NoConnect)
+		case (c.at == waiting || c.at == asking) && r.now-c.sent > r.plan.Timeout:
+			if r.plan.Target.Network == "tcp" {
+				err = r.failed(c, NoAnswer)
+				break
+			}
+			if c.counts(r) {
+				r.out.Lost[NoAnswer]++
+			}
+			r.openChanged(-1)
+			r.isFree(c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) closeAll() {
+	for i := range r.conns {
+		if c := &r.conns[i]; c.fd >= 0 {
+			_ = unix.Close(c.fd)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// Package load asks a service at a rate, from one thread, and measures how long it answers.
+//
+// The loop is open: when a request is due follows from the rate alone. Each latency is taken twice,
+// from when the request was due and from when it was sent, so that a service which stands still
+// does not hide the requests that would have been sent meanwhile (coordinated omission; G. Tene,
+// "How NOT to Measure Latency", 2013). How late this program was itself is measured apart and is
+// part of neither: Honest says when it was too much for the figures to be of the service.
+package load
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Plan is what to ask, how often and for how long.
+type Plan struct {
+	Target Target
+	// Rate is requests a second over all connections; 0: as many as one open request on each
+	// connection allows, which is no open loop.
+	Rate  float64
+	Conns int
+	For   time.Duration
+	// Warm is how long requests are made before any is counted.
+	Warm    time.Duration
+	Options SocketOptions
+	// Timeout is how long a request may be open. Its connection is closed then and opened again.
+	Timeout time.Duration
+}
+
+// MostConns bounds the connections of one run: each needs a descriptor and some kB.
+const MostConns = 100_000
+
+// Check says what is wrong with a plan before anything is sent.
+func (p Plan) Check() error {
+	switch {
+	case p.Rate < 0 || p.Rate > 10e6:
+		return fmt.Errorf("a rate of %g requests a second: from 0 (as many as possible) to 10 million", p.Rate)
+	case p.Conns < 1 || p.Conns > MostConns:
+		return fmt.Errorf("%d connections: from 1 to %d", p.Conns, MostConns)
+	case p.For <= 0:
+		return errors.New("a load needs some time: longer than 0 s")
+	case p.Timeout <= 0:
+		return errors.New("a request needs a time after which it is given up: longer than 0 s")
+	}
+	return p.Target.check()
+}
+
+// due is when request i is to be sent, after the start.
+func (p Plan) due(i int64) time.Duration {
+	if p.Rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(i) / p.Rate * float64(time.Second))
+}

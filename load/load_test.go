@@ -1,0 +1,186 @@
+package load
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+func target(t *testing.T, text string, s Sizes) Target {
+	t.Helper()
+	out, err := ParseTarget(text, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func null(t *testing.T, text string, s Sizes) Target {
+	t.Helper()
+	n, err := NewNull(target(t, text, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n.Target
+}
+
+func plan(to Target) Plan {
+	return Plan{Target: to, Rate: 500, Conns: 4, For: time.Second, Timeout: time.Second, Options: SocketOptions{CPU: -1}}
+}
+
+// Every request that is due gets its answer, whatever is spoken.
+func TestEachRequestIsAnswered(t *testing.T) {
+	for _, tt := range []struct {
+		url string
+		s   Sizes
+	}{
+		{"tcp://127.0.0.1:1", Sizes{Size: 64, Reply: 64}},
+		{"tcp://127.0.0.1:1", Sizes{Size: 300_000, Reply: 70_000}},
+		{"udp://127.0.0.1:1", Sizes{Size: 64, Reply: 64}},
+		{"http://127.0.0.1:1/path?q=1", Sizes{}},
+	} {
+		p := plan(null(t, tt.url, tt.s))
+		p.Rate = 200
+		r, err := Run(context.Background(), p)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.url, err)
+		}
+		if r.Sent+r.Behind != 200 || r.Done != r.Sent || !r.Lossless() || r.FromSent.TotalCount() != r.Done {
+			t.Errorf("%s %+v: %d sent, %d answered, lost %v", tt.url, tt.s, r.Sent, r.Done, r.Lost)
+		}
+	}
+}
+
+// A message in two writes waits for a delayed acknowledgement, 40 ms, unless Nagle's algorithm is off.
+func TestWritesOfOneMessage(t *testing.T) {
+	to := null(t, "tcp://127.0.0.1:1", Sizes{Size: 100, Reply: 10, Split: []int{10, 90}})
+	for _, noDelay := range []bool{false, true} {
+		p := plan(to)
+		p.Rate, p.Options.NoDelay = 50, &noDelay
+		r, err := Run(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p50 := time.Duration(r.FromSent.ValueAtQuantile(50)); (p50 > 35*time.Millisecond) == noDelay || r.Done != r.Sent || r.Sent+r.Behind != 50 {
+			t.Errorf("TCP_NODELAY %v: p50 %v of %d", noDelay, p50, r.Done)
+		}
+	}
+}
+
+// A service that stands still for half a second is late for all that was due meanwhile, not for one
+// request of each connection.
+func TestAStandstillIsNotHidden(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	begun := time.Now()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				b := make([]byte, 64)
+				for {
+					n, err := c.Read(b)
+					if err != nil {
+						return
+					}
+					if d := time.Since(begun); d > 300*time.Millisecond && d < 800*time.Millisecond {
+						time.Sleep(800*time.Millisecond - d)
+					}
+					_, _ = c.Write(b[:n])
+				}
+			}()
+		}
+	}()
+	r, err := Run(context.Background(), plan(target(t, "tcp://"+l.Addr().String(), Sizes{Size: 64, Reply: 64})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if due, sent := r.FromDue.ValueAtQuantile(75), r.FromSent.ValueAtQuantile(75); due < 100e6 || sent > 100e6 {
+		t.Errorf("p75 %v from when it was due, %v from when it was sent: want 0.25 s, and next to nothing", time.Duration(due), time.Duration(sent))
+	}
+}
+
+func TestKindsOfFailures(t *testing.T) {
+	serve := func(answer func(net.Conn)) Target {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go answer(c)
+			}
+		}()
+		return target(t, "http://"+l.Addr().String()+"/", Sizes{})
+	}
+	await := func(c net.Conn) { _, _ = c.Read(make([]byte, 4096)) }
+	for _, tt := range []struct {
+		name   string
+		answer func(net.Conn)
+		kind   Kind
+	}{
+		{"closes", func(c net.Conn) { await(c); c.Close() }, Closed},
+		{"resets", func(c net.Conn) { await(c); _ = c.(*net.TCPConn).SetLinger(0); c.Close() }, Reset},
+		{"says nothing", func(c net.Conn) { await(c); time.Sleep(5 * time.Second); c.Close() }, NoAnswer},
+		{"speaks another protocol", func(c net.Conn) { await(c); _, _ = c.Write([]byte("-ERR unknown command\r\n")); await(c) }, NoProtocol},
+	} {
+		p := plan(serve(tt.answer))
+		p.Rate, p.Timeout = 20, 100*time.Millisecond
+		r, err := Run(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Done != 0 || r.Lost[tt.kind] == 0 || len(r.Lost) != 1 || r.FromSent.TotalCount() != 0 {
+			t.Errorf("%s: %d answered, lost %v", tt.name, r.Done, r.Lost)
+		}
+	}
+	// An answer in two halves, one after the other, is one; one too many is counted apart.
+	r, err := Run(context.Background(), plan(serve(func(c net.Conn) {
+		for {
+			await(c)
+			if _, err := c.Write([]byte(anAnswer[:20])); err != nil {
+				return
+			}
+			time.Sleep(time.Millisecond)
+			_, _ = c.Write([]byte(anAnswer[20:] + anAnswer))
+		}
+	})))
+	if err != nil || r.Sent+r.Behind != 500 || r.Done != r.Sent || r.Unasked < r.Done-10 || !r.Lossless() {
+		t.Errorf("twice: %d sent, %d answered, %d unasked, lost %v, %v", r.Sent, r.Done, r.Unasked, r.Lost, err)
+	}
+	_, err = Run(context.Background(), plan(target(t, "tcp://127.0.0.1:1", Sizes{Size: 1, Reply: 1})))
+	if err == nil || !strings.Contains(err.Error(), string(Refused)) {
+		t.Errorf("nobody listens: %v", err)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	for text, want := range map[string]string{
+		"tcp://127.0.0.1": "has no port", "ftp://host:1": "not spoken", "host:80": "no target", "tcp://h:99999": "no port",
+	} {
+		to, err := ParseTarget(text, Sizes{Size: 1, Reply: 1})
+		if err == nil {
+			err = to.check()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if to := target(t, "http://u:p@h/x", Sizes{}); to.Address != "h:80" || to.Name != "http://h/x" || !strings.Contains(string(to.Request[0]), "Authorization: Basic dTpw") {
+		t.Errorf("%+v %s", to, to.Request[0])
+	}
+}

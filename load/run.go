@@ -1,0 +1,324 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// run is one run of a plan, all of it on one thread.
+type run struct {
+	plan    Plan
+	to      unix.Sockaddr
+	family  int
+	poll    *poller
+	conns   []conn
+	order   byReady
+	buf     []byte
+	began   time.Time
+	now     time.Duration // since began
+	from    time.Duration // what was due before does not count
+	until   time.Duration // nothing that is due later is sent
+	open    int
+	opened  time.Duration // when open changed last
+	area    float64       // of open over time, request-seconds
+	checked time.Duration
+	waited  time.Duration // in poll.wait
+	out     *Result
+}
+
+// Run asks until the plan's time is over or ctx is done; what came until then is returned.
+func Run(ctx context.Context, p Plan) (*Result, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	r := &run{plan: p, buf: make([]byte, 256<<10), from: p.Warm, until: p.Warm + p.For,
+		out: &Result{Plan: p, Lost: map[Kind]int64{}, FromDue: newHistogram(), FromSent: newHistogram(), Lag: newHistogram()}}
+	if err := r.resolve(ctx); err != nil {
+		return nil, err
+	}
+	if err := descriptorsFor(p.Conns); err != nil {
+		return nil, err
+	}
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with it, and its timer's slack
+		done <- r.all(ctx)
+	}()
+	return r.out, <-done
+}
+
+func (r *run) resolve(ctx context.Context) error {
+	host, port, _ := net.SplitHostPort(r.plan.Target.Address) // checked before
+	n, err := net.DefaultResolver.LookupPort(ctx, r.plan.Target.Network, port)
+	if err != nil {
+		return err
+	}
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return fmt.Errorf("find the address of %s: %w", host, err)
+	}
+	ip := all[0].Unmap()
+	for _, a := range all {
+		if a.Unmap().Is4() {
+			ip = a.Unmap()
+			break
+		}
+	}
+	if ip.Is4() {
+		r.family, r.to = unix.AF_INET, &unix.SockaddrInet4{Port: n, Addr: ip.As4()}
+		return nil
+	}
+	to := &unix.SockaddrInet6{Port: n, Addr: ip.As16()}
+	if zone := ip.Zone(); zone != "" {
+		link, err := net.InterfaceByName(zone)
+		if err != nil {
+			return fmt.Errorf("%s: no interface %s", host, zone)
+		}
+		to.ZoneId = uint32(link.Index)
+	}
+	r.family, r.to = unix.AF_INET6, to
+	return nil
+}
+
+func (r *run) all(ctx context.Context) (err error) {
+	if err := pin(r.plan.Options.CPU); err != nil {
+		return err
+	}
+	if r.poll, err = newPoller(); err != nil {
+		return err
+	}
+	defer r.poll.close()
+	r.conns = make([]conn, r.plan.Conns)
+	for i := range r.conns {
+		r.conns[i] = conn{fd: -1, next: int64(i), heapAt: -1}
+	}
+	defer r.closeAll()
+	if err := r.joinAll(ctx); err != nil {
+		return err
+	}
+	r.began, r.now = time.Now(), 0
+	for i := range r.conns {
+		c := &r.conns[i]
+		c.freeAt, c.again = 0, beforeAgain
+		r.order.add(c, &r.plan)
+	}
+	for {
+		r.clock()
+		if ctx.Err() != nil {
+			r.until = min(r.until, r.now)
+		}
+		if over, err := r.step(); over || err != nil {
+			return err
+		}
+	}
+}
+
+func (r *run) clock() { r.now = time.Since(r.began) }
+
+// step sends what is due, and takes what came until the next is.
+func (r *run) step() (over bool, err error) {
+	for {
+		c := r.order.first()
+		if c == nil {
+			break
+		}
+		ready := c.ready(&r.plan)
+		if ready > r.now || r.now >= r.until {
+			break
+		}
+		r.order.remove(c)
+		if c.at == away {
+			err = r.join(c)
+		} else {
+			err = r.ask(c)
+		}
+		if err != nil {
+			return false, err
+		}
+		r.clock()
+	}
+	if r.now >= r.until && (r.open == 0 || r.now >= r.until+min(r.plan.Timeout, longestWait)) {
+		r.end()
+		return true, nil
+	}
+	events, err := r.poll.wait(r.nextWait())
+	if err != nil {
+		return false, fmt.Errorf("wait for the answers: %w", err)
+	}
+	before := r.now
+	r.clock()
+	r.waited += r.now - before
+	for _, e := range events {
+		if err := r.changed(&r.conns[e.Fd], e.Events); err != nil {
+			return false, err
+		}
+	}
+	if r.now-r.checked > checkEvery {
+		r.checked = r.now
+		return false, r.giveUp()
+	}
+	return false, nil
+}
+
+const (
+	checkEvery = 50 * time.Millisecond
+	// longestWait is how long the last answers are awaited.
+	longestWait = 2 * time.Second
+	// beforeAgain is how long a connection that failed is away.
+	beforeAgain = 200 * time.Millisecond
+)
+
+func (r *run) nextWait() time.Duration {
+	d := checkEvery
+	if c := r.order.first(); c != nil && r.now < r.until {
+		d = min(d, c.ready(&r.plan)-r.now)
+	}
+	return d
+}
+
+// ask sends the next request of a connection that is free.
+func (r *run) ask(c *conn) error {
+	c.due, c.piece, c.wrote = r.plan.due(c.next), 0, 0
+	ready := max(c.due, c.freeAt)
+	if r.plan.Rate == 0 {
+		c.due = ready
+	}
+	if r.plan.Target.Network == "udp" {
+		stamp(r.plan.Target.Request[0], c.next)
+	}
+	c.sent = r.now
+	if c.counts(r) {
+		r.out.Sent++
+		note(r.out.Lag, c.sent-ready)
+	}
+	r.openChanged(1)
+	c.at = asking
+	return r.goOn(c)
+}
+
+// goOn writes what is left of a request.
+func (r *run) goOn(c *conn) error {
+	whole, err := c.write(r.plan.Target.Request)
+	switch {
+	case err != nil:
+		return r.failed(c, kindOf(err))
+	case !whole:
+		return nil
+	}
+	c.at = waiting
+	if s, ok := c.reader.(*sized); ok && s.size == 0 { // nobody answers: it is done when it was taken
+		r.clock()
+		r.answered(c, 0)
+	}
+	return nil
+}
+
+// counts reports whether the open request is one of those that are measured.
+func (c *conn) counts(r *run) bool { return c.due >= r.from && c.due < r.until }
+
+func (r *run) answered(c *conn, failed int) {
+	if c.counts(r) {
+		r.out.Done++
+		r.out.Failed += int64(failed)
+		note(r.out.FromDue, r.now-c.due)
+		note(r.out.FromSent, r.now-c.sent)
+	}
+	r.openChanged(-1)
+	r.isFree(c)
+}
+
+func (r *run) isFree(c *conn) {
+	c.at, c.freeAt = free, r.now
+	c.next += int64(len(r.conns))
+	r.order.add(c, &r.plan)
+}
+
+// openChanged keeps the area under the number of open requests, of the time that counts.
+func (r *run) openChanged(by int) {
+	from, to := max(r.opened, r.from), min(r.now, r.until)
+	if to > from {
+		r.area += float64(r.open) * (to - from).Seconds()
+	}
+	r.open, r.opened = r.open+by, r.now
+}
+
+// changed takes what came on a connection.
+func (r *run) changed(c *conn, events uint32) error {
+	switch c.at {
+	case away:
+		return nil
+	case joining:
+		return r.joined(c)
+	case asking:
+		if err := r.goOn(c); err != nil || c.at == away {
+			return err
+		}
+	}
+	if events&(unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) == 0 {
+		return nil
+	}
+	return r.read(c)
+}
+
+func (r *run) read(c *conn) error {
+	for c.at != away {
+		n, err := unix.Read(c.fd, r.buf)
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			return nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return r.failed(c, kindOf(err))
+		case n == 0 && r.plan.Target.Network == "tcp":
+			return r.failed(c, Closed)
+		}
+		r.clock()
+		r.plan.Options.quick(c.fd)
+		udp := r.plan.Target.Network == "udp"
+		if udp && stale(r.buf[:n], c.next) {
+			r.out.Unasked++
+			continue
+		}
+		done, failed, err := c.reader.Read(r.buf[:n])
+		if err != nil {
+			return r.failed(c, NoProtocol)
+		}
+		if done > 0 && c.at == waiting {
+			r.answered(c, min(failed, 1))
+			done--
+		}
+		r.out.Unasked += int64(done)
+		if !udp && n < len(r.buf) { // a short read of a stream was all there is (epoll(7))
+			return nil
+		}
+	}
+	return nil
+}
+
+// end books what is left.
+func (r *run) end() {
+	r.openChanged(0)
+	r.out.Open = r.area / (r.until - r.from).Seconds()
+	r.out.Took = r.until - r.from
+	r.out.Busy = 1 - r.waited.Seconds()/r.now.Seconds()
+	for i := range r.conns {
+		c := &r.conns[i]
+		if (c.at == asking || c.at == waiting) && c.counts(r) {
+			r.out.Lost[NoAnswer]++
+			c.next += int64(len(r.conns))
+		}
+		if r.plan.Rate == 0 {
+			continue
+		}
+		if last := int64(r.until.Seconds() * r.plan.Rate); c.next < last {
+			r.out.Behind += (last - c.next + int64(len(r.conns)) - 1) / int64(len(r.conns))
+		}
+	}
+}

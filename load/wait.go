@@ -1,0 +1,64 @@
+package load
+
+import (
+	"errors"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// poller waits for sockets to a microsecond: epoll_wait(2) and Go's own timers round to
+// milliseconds, which is more than many an answer takes.
+type poller struct {
+	fd     int
+	events []unix.EpollEvent
+	old    bool // the kernel has no epoll_pwait2 (before 5.11)
+}
+
+func newPoller() (*poller, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	// Timers of this thread end when they are due, not up to 50 µs later (prctl(2)).
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // a coarser timer is measured as lag
+	return &poller{fd: fd, events: make([]unix.EpollEvent, 256)}, nil
+}
+
+func (p *poller) close() { _ = unix.Close(p.fd) }
+
+// add watches a socket for changes (edge-triggered): what can be read or written is told once.
+func (p *poller) add(fd, number int) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff, Fd: int32(number)}
+	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &e)
+}
+
+// wait returns what changed, within d.
+func (p *poller) wait(d time.Duration) ([]unix.EpollEvent, error) {
+	t := unix.NsecToTimespec(max(d, 0).Nanoseconds())
+	if !p.old {
+		n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), uintptr(unsafe.Pointer(&t)), 0, 0)
+		switch errno {
+		case 0:
+			return p.events[:n], nil
+		case unix.EINTR:
+			return nil, nil
+		case unix.ENOSYS:
+			p.old = true
+		default:
+			return nil, errno
+		}
+	}
+	if _, err := unix.Ppoll([]unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}, &t, nil); err != nil && !errors.Is(err, unix.EINTR) {
+		return nil, err
+	}
+	n, err := unix.EpollWait(p.fd, p.events, 0)
+	if err != nil {
+		if errors.Is(err, unix.EINTR) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return p.events[:n], nil
+}
