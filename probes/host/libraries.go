@@ -52,6 +52,7 @@ func (l *libraries) measure(all map[int]*process) {
 			l.told = true
 			l.cpu(t)
 		}
+		l.forget(all)
 		left, refused := 0, 0
 		for _, p := range interesting(all, l.env.Watch.Has) {
 			k := mappedBy{p.pid, p.start, p.comm}
@@ -75,6 +76,19 @@ func (l *libraries) measure(all map[int]*process) {
 		}
 		return nil
 	})
+}
+
+// forget drops what is gone: the bounds are of what runs now, or a recorder of days would look at its
+// first processes alone.
+func (l *libraries) forget(all map[int]*process) {
+	for k := range l.seen {
+		if p := all[k.pid]; p == nil || p.start != k.start || p.comm != k.comm {
+			delete(l.seen, k)
+		}
+	}
+	if len(l.files) > mostMapped*mostLibraries {
+		clear(l.files) // they are read again
+	}
 }
 
 // cpu writes what the CPU is and can: the same build takes another way on one

@@ -111,3 +111,18 @@ func TestLibrariesOfABusyProgram(t *testing.T) {
 		t.Errorf("%d rows of the libc of %d, want one", n, pid)
 	}
 }
+
+// The bound is of processes that run: a recorder of days still looks at those that come later.
+func TestLibrariesOfThoseThatCameLater(t *testing.T) {
+	l := &libraries{seen: map[mappedBy]bool{}, files: map[fileID]recording.Library{}}
+	all := map[int]*process{}
+	for pid := range mostMapped {
+		l.seen[mappedBy{pid, 1, "old"}] = true
+	}
+	all[1] = &process{pid: 1, start: 1, comm: "old"}
+	all[2] = &process{pid: 2, start: 9, comm: "old"} // another process with that number
+	all[3] = &process{pid: 3, start: 1, comm: "new"} // another program in it
+	if l.forget(all); len(l.seen) != 1 || !l.seen[mappedBy{1, 1, "old"}] {
+		t.Errorf("%v is still counted", l.seen)
+	}
+}

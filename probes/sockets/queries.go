@@ -3,6 +3,7 @@ package sockets
 import (
 	"fmt"
 	"io"
+	"os"
 
 	"snag/internal/kernel"
 	"snag/internal/procroot"
@@ -64,8 +65,18 @@ const (
 
 // noteResolver writes down once how a process asks for names.
 func (r *running) noteResolver(pid int, netns uint64) {
-	if r.resolvers[pid] || len(r.resolvers) >= mostResolvers {
+	if r.resolvers[pid] {
 		return
+	}
+	if len(r.resolvers) >= mostResolvers { // those that ended make room: a recorder of days meets many
+		for other := range r.resolvers {
+			if _, err := os.Lstat(fmt.Sprintf("%s/%d", r.env.Proc, other)); os.IsNotExist(err) {
+				delete(r.resolvers, other)
+			}
+		}
+		if len(r.resolvers) >= mostResolvers {
+			return
+		}
 	}
 	r.resolvers[pid] = true
 	f, err := procroot.Open(r.env.Proc, pid, "/etc/resolv.conf", 0, true)

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"snag/probes/probe"
+	"snag/probes/probe/probetest"
 	"snag/recording"
 )
 
@@ -196,4 +198,17 @@ func FuzzResolvConf(f *testing.F) {
 			t.Errorf("servers %q, again %q", r.servers, again.servers)
 		}
 	})
+}
+
+// Processes that ended make room for those that come later; those that run do not.
+func TestResolversOfThoseThatCameLater(t *testing.T) {
+	sink := probetest.NewSink()
+	r := &running{env: &probe.Env{Proc: "/proc", Sink: sink}, resolvers: map[int]bool{}}
+	for i := range mostResolvers {
+		r.resolvers[1<<22+1+i] = true // beyond the greatest number of a process
+	}
+	r.noteResolver(os.Getpid(), 0)
+	if len(r.resolvers) != 1 || !r.resolvers[os.Getpid()] || len(sink.Recording().Facts) != 1 {
+		t.Errorf("%d are counted, facts %v", len(r.resolvers), sink.Recording().Facts)
+	}
 }
