@@ -49,9 +49,11 @@ func thinCommand() *cobra.Command {
 			return cli.Usage("%s: %q is no step, as 10s", thinName, args[1])
 		}
 		stayLean(cmd.Context()) // the unit's MemoryMax is of both processes
-		ends := enders()        // it ends soon, and halfway there would be both the old pieces and the new one
-		signal.Ignore(ends...)
-		defer signal.Reset(ends...)
+		// It ends soon, and halfway there would be both the old pieces and the new one. Signals are taken and
+		// dropped, not ignored: what a process ignores, all that it starts ignores too.
+		dropped := make(chan os.Signal, 1)
+		signal.Notify(dropped, enders()...)
+		defer signal.Stop(dropped)
 		return recorder.Ring{Dir: args[0]}.Thin(args[2:], step)
 	}}
 	registerShared(cmd)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,6 +42,11 @@ func TestThinPieces(t *testing.T) {
 	}
 	if err := run(append([]string{dir, "10s"}, minutes...)...); err != nil {
 		t.Fatal(err)
+	}
+	for _, s := range enders() {
+		if signal.Ignored(s) {
+			t.Errorf("%v is ignored afterwards, and so by all that this process starts", s)
+		}
 	}
 	all, err := os.ReadDir(dir)
 	if err != nil || len(all) != 1 || !strings.HasSuffix(all[0].Name(), "T120200.000Z-10s.snag") {
