@@ -59,12 +59,12 @@ func TestWritesOfOneMessage(t *testing.T) {
 	to := null(t, "tcp://127.0.0.1:1", Sizes{Size: 100, Reply: 10, Split: []int{10, 90}})
 	for _, noDelay := range []bool{false, true} {
 		p := plan(to)
-		p.Rate, p.Options.NoDelay = 50, &noDelay
+		p.Rate, p.Options.NoDelay = 20, &noDelay
 		r, err := Run(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p50 := time.Duration(r.FromSent.ValueAtQuantile(50)); (p50 > 35*time.Millisecond) == noDelay || r.Done != r.Sent || r.Sent+r.Behind != 50 {
+		if p50 := time.Duration(r.FromSent.ValueAtQuantile(50)); (p50 > 35*time.Millisecond) == noDelay || r.Done != r.Sent || r.Sent+r.Behind != 20 {
 			t.Errorf("TCP_NODELAY %v: p50 %v of %d", noDelay, p50, r.Done)
 		}
 	}

@@ -67,6 +67,7 @@ var whole = map[string]string{
 	"snag/probes/offcpu":   "threads wait for the CPU as long as it says",
 	"snag/probes/oncpu":    "its shares of CPU time are those of the machine",
 	"snag/probes/runtimes": "the holder of a lock is sampled, which a busy machine delays",
+	"snag/recorder":        "its test of memory keeps the machine busy",
 	"snag/probes/sockets":  "it counts what the machine's sockets do, and fills their tables",
 	"snag/probes/syscalls": "what it costs is measured",
 }
