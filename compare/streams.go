@@ -21,7 +21,7 @@ type Lost struct {
 	URLA, URLB string  // URLB: "" where B has no such stream
 	FPS        float64 // in A
 	Since      float64 // s at B's end without a frame, where it gave some before; 0: it gave none
-	Why        string  // what the reader was told; "" where it was told nothing
+	Why        string  // the reason that the server gave; "" without one
 }
 
 const (

@@ -62,8 +62,8 @@ func (c *conn) write(request [][]byte) (whole bool, err error) {
 	return true, nil
 }
 
-// stamped is how many bytes of a datagram hold its number, by which an echo that is late is told
-// from the answer to the next.
+// stamped is how many bytes of a datagram hold its number, which shows whether an echo
+// is late or the answer to the last request.
 const stamped = 8
 
 func stamp(b []byte, number int64) {

@@ -28,7 +28,7 @@ func newPoller() (*poller, error) {
 
 func (p *poller) close() { _ = unix.Close(p.fd) }
 
-// add watches a socket for changes (edge-triggered): what can be read or written is told once.
+// add watches a socket for changes (edge-triggered): each change is reported once.
 func (p *poller) add(fd, number int) error {
 	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff, Fd: int32(number)}
 	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &e)

@@ -46,6 +46,12 @@ func timesAsked(p Plan, files []file, times []written, clocks hostClocks) (w win
 		}
 		*end.at = t
 	}
+	day := func(t recording.Time) int64 { return (int64(t)/1e9 + int64(east)) / (24 * 3600) }
+	if w.from != 0 && w.to != 0 && w.from >= w.to && day(w.from) > day(first) {
+		// --from 00:00 --to 23:59, and the files begin in the evening: their day is meant, not the night
+		// after it. A date stays what it is.
+		w.from, _, _ = recording.FindMoment(p.From, first.Add(-2*time.Hour), east)
+	}
 	if w.from != 0 && w.to != 0 && w.from >= w.to {
 		return w, fmt.Errorf("--from %s is not before --to %s", p.From, p.To)
 	}

@@ -26,7 +26,7 @@ func TestGoneSinceBeforeTheWindow(t *testing.T) {
 	}
 }
 
-// While a stream is refused it does not stand still: the refusal is what is told. Before it, and after
+// While a stream is refused it does not stand still: its symptom is the refusal. Before it, and after
 // it came, it may.
 func TestARefusedStreamIsNotFrozenToo(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ const (
 // Stood is when a viewer of the stream saw nothing new: its freezes, the wait for its
 // first frame where that took longer than to the next key frame, and, of HLS, when its
 // playlist was late: what a player still has in hand runs out then. While it is refused nothing is
-// due: that is told as the refusal.
+// due: the refusal is a symptom of its own.
 func (st *Stream) Stood(window recording.Interval) []recording.Interval {
 	out := append(st.Spans(recording.EventStreamFreeze, window), st.wait...)
 	out = append(out, st.late...)
