@@ -1,11 +1,14 @@
 package load
 
 import (
-	"encoding/binary"
 	"errors"
+	"io"
+	"net"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/load/protocol"
 )
 
 // What a connection is at.
@@ -13,7 +16,7 @@ type at int
 
 const (
 	away    at = iota // none, or one that failed: made again at its next
-	joining           // the handshake
+	joining           // the handshake, and the login
 	free
 	asking  // a write was not taken whole
 	waiting // for the answer
@@ -21,11 +24,16 @@ const (
 
 // conn is one connection, with one request open at most.
 type conn struct {
-	fd     int
-	at     at
-	next   int64         // the number of its next request
-	freeAt time.Duration // since when nothing is open on it, after the start
-	reader Reader
+	fd        int
+	at        at
+	next      int64         // the number of its next request
+	freeAt    time.Duration // since when nothing is open on it, after the start
+	talk      protocol.Conversation
+	reply     []byte // what the protocol sends between requests
+	request   [][]byte
+	wire      *wire    // of TLS and other protocols with a login
+	top       net.Conn // around it
+	datagrams bool
 
 	due, sent    time.Duration // of the open request
 	piece, wrote int           // where its writing is
@@ -43,10 +51,9 @@ func (c *conn) ready(p *Plan) time.Duration {
 }
 
 // write goes on with the open request. It reports whether all of it was taken.
-func (c *conn) write(request [][]byte) (whole bool, err error) {
-	for c.piece < len(request) {
-		rest := request[c.piece][c.wrote:]
-		n, err := unix.Write(c.fd, rest)
+func (c *conn) write() (whole bool, err error) {
+	for c.piece < len(c.request) {
+		n, err := c.send(c.request[c.piece][c.wrote:])
 		switch {
 		case errors.Is(err, unix.EAGAIN):
 			return false, nil
@@ -55,30 +62,38 @@ func (c *conn) write(request [][]byte) (whole bool, err error) {
 		case err != nil:
 			return false, err
 		}
-		if c.wrote += n; c.wrote == len(request[c.piece]) {
+		if c.wrote += n; c.wrote == len(c.request[c.piece]) {
 			c.piece, c.wrote = c.piece+1, 0
 		}
+	}
+	if c.wire != nil {
+		err = c.wire.flush()
+		return len(c.wire.out) == 0, err
 	}
 	return true, nil
 }
 
-// stamped is how many bytes of a datagram hold its number, which shows whether an echo
-// is late or the answer to the last request.
-const stamped = 8
-
-func stamp(b []byte, number int64) {
-	if len(b) >= stamped {
-		binary.BigEndian.PutUint64(b, uint64(number)|1<<63)
+func (c *conn) send(b []byte) (int, error) {
+	if c.top != nil {
+		return c.top.Write(b)
 	}
+	return unix.Write(c.fd, b)
 }
 
-// stale reports whether a datagram is the echo of an earlier request.
-func stale(b []byte, number int64) bool {
-	if len(b) < stamped {
-		return false
+// receive returns EAGAIN where nothing is there, and io.EOF where nothing more will come.
+func (c *conn) receive(b []byte) (int, error) {
+	if c.top == nil {
+		n, err := unix.Read(c.fd, b)
+		if n == 0 && err == nil && !c.datagrams {
+			err = io.EOF
+		}
+		return n, err
 	}
-	n := binary.BigEndian.Uint64(b)
-	return n>>63 == 1 && int64(n&^(1<<63)) < number
+	n, err := c.top.Read(b)
+	if errors.Is(err, errAgain) {
+		err = unix.EAGAIN
+	}
+	return n, err
 }
 
 // kindOf puts an error of a socket into a kind.

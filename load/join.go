@@ -35,6 +35,9 @@ func (r *run) joinAll(ctx context.Context) error {
 		}
 		switch {
 		case open == 0 && joined == 0:
+			if r.loginErr != nil {
+				return fmt.Errorf("ask %s: %w", r.plan.Target.Name, r.loginErr)
+			}
 			return fmt.Errorf("ask %s: %s", r.plan.Target.Name, mostOf(r.out.Lost))
 		case open == 0 || ctx.Err() != nil:
 			return ctx.Err()
@@ -45,10 +48,8 @@ func (r *run) joinAll(ctx context.Context) error {
 		}
 		r.clock()
 		for _, e := range events {
-			if c := &r.conns[e.Fd]; c.at == joining {
-				if err := r.joined(c); err != nil {
-					return err
-				}
+			if err := r.changed(e); err != nil {
+				return err
 			}
 		}
 		if err := r.giveUp(); err != nil {
@@ -69,15 +70,21 @@ func mostOf(lost map[Kind]int64) Kind {
 
 // join begins a connection.
 func (r *run) join(c *conn) error {
+	c.talk, c.reply, c.wire, c.top = r.plan.Target.Protocol.New(), nil, nil, nil
+	if r.logins != nil {
+		c.at = joining
+		r.logins.begin(c)
+		return nil
+	}
 	kind := unix.SOCK_STREAM
 	if r.plan.Target.Network == "udp" {
-		kind = unix.SOCK_DGRAM
+		kind, c.datagrams = unix.SOCK_DGRAM, true
 	}
 	fd, err := unix.Socket(r.family, kind|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("make a socket: %w", err)
 	}
-	c.fd, c.at, c.joinBy, c.reader = fd, joining, r.now+connectWithin, r.plan.Target.Framing.New()
+	c.fd, c.at, c.joinBy = fd, joining, r.now+connectWithin
 	if err := r.plan.Options.set(fd, r.plan.Target.Network); err != nil {
 		return err
 	}
@@ -132,7 +139,9 @@ func (r *run) failed(c *conn, kind Kind) error {
 	if c.at == free {
 		r.order.remove(c)
 	}
-	_ = unix.Close(c.fd)
+	if c.fd >= 0 {
+		_ = unix.Close(c.fd)
+	}
 	c.fd, c.at, c.again = -1, away, r.now+beforeAgain
 	if r.order.running {
 		r.order.add(c, &r.plan)
@@ -146,7 +155,7 @@ func (r *run) giveUp() error {
 		c := &r.conns[i]
 		var err error
 		switch {
-		case c.at == joining && r.now > c.joinBy:
+		case c.at == joining && r.logins == nil && r.now > c.joinBy:
 			err = r.failed(c, NoConnect)
 		case (c.at == waiting || c.at == asking) && r.now-c.sent > r.plan.Timeout:
 			if r.plan.Target.Network == "tcp" {

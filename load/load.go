@@ -26,7 +26,11 @@ type Plan struct {
 	Options SocketOptions
 	// Timeout is how long a request may be open. Its connection is closed then and opened again.
 	Timeout time.Duration
+	// Deadline is when an answer comes too late, since its request was due; 0: never.
+	Deadline time.Duration
 }
+
+const mostRate = 10e6 // requests/s
 
 // MostConns bounds the connections of one run: each needs a descriptor and some kB.
 const MostConns = 100_000
@@ -34,7 +38,7 @@ const MostConns = 100_000
 // Check says what is wrong with a plan before anything is sent.
 func (p Plan) Check() error {
 	switch {
-	case p.Rate < 0 || p.Rate > 10e6:
+	case p.Rate < 0 || p.Rate > mostRate:
 		return fmt.Errorf("a rate of %g requests a second: from 0 (as many as possible) to 10 million", p.Rate)
 	case p.Conns < 1 || p.Conns > MostConns:
 		return fmt.Errorf("%d connections: from 1 to %d", p.Conns, MostConns)

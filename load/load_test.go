@@ -8,7 +8,9 @@ import (
 	"time"
 )
 
-func target(t *testing.T, text string, s Sizes) Target {
+const anAnswer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
+
+func target(t *testing.T, text string, s Request) Target {
 	t.Helper()
 	out, err := ParseTarget(text, s)
 	if err != nil {
@@ -17,7 +19,7 @@ func target(t *testing.T, text string, s Sizes) Target {
 	return out
 }
 
-func null(t *testing.T, text string, s Sizes) Target {
+func null(t *testing.T, text string, s Request) Target {
 	t.Helper()
 	n, err := NewNull(target(t, text, s))
 	if err != nil {
@@ -35,20 +37,29 @@ func plan(to Target) Plan {
 func TestEachRequestIsAnswered(t *testing.T) {
 	for _, tt := range []struct {
 		url string
-		s   Sizes
+		s   Request
 	}{
-		{"tcp://127.0.0.1:1", Sizes{Size: 64, Reply: 64}},
-		{"tcp://127.0.0.1:1", Sizes{Size: 300_000, Reply: 70_000}},
-		{"udp://127.0.0.1:1", Sizes{Size: 64, Reply: 64}},
-		{"http://127.0.0.1:1/path?q=1", Sizes{}},
+		{"tcp://127.0.0.1:1", Request{Size: 64, Reply: 64}},
+		{"tcp://127.0.0.1:1", Request{Size: 300_000, Reply: 70_000}},
+		{"udp://127.0.0.1:1", Request{Size: 64, Reply: 64}},
+		{"http://127.0.0.1:1/path?q=1", Request{}},
+		{"http://127.0.0.1:1/", Request{HTTP2: true}},
+		{"http://127.0.0.1:1/", Request{HTTP2: true, Data: strings.Repeat("x", 300_000)}},
+		{"https://127.0.0.1:1/", Request{}},
+		{"https://127.0.0.1:1/", Request{HTTP2: true}},
+		{"https://127.0.0.1:1/", Request{Data: strings.Repeat("x", 300_000)}},
+		{"redis://:secret@127.0.0.1:1/2", Request{Data: "GET key"}},
+		{"rediss://127.0.0.1:1", Request{}},
+		{"postgres://u:p@127.0.0.1:1/d", Request{}},
+		{"dns://127.0.0.1:1/example.org?type=AAAA", Request{}},
 	} {
 		p := plan(null(t, tt.url, tt.s))
-		p.Rate = 200
+		p.Rate, p.For = 200, 300*time.Millisecond
 		r, err := Run(context.Background(), p)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.url, err)
 		}
-		if r.Sent+r.Behind != 200 || r.Done != r.Sent || !r.Lossless() || r.FromSent.TotalCount() != r.Done {
+		if r.Sent+r.Behind != 60 || r.Done != r.Sent || !r.Lossless() || r.FromSent.TotalCount() != r.Done {
 			t.Errorf("%s %+v: %d sent, %d answered, lost %v", tt.url, tt.s, r.Sent, r.Done, r.Lost)
 		}
 	}
@@ -56,7 +67,7 @@ func TestEachRequestIsAnswered(t *testing.T) {
 
 // A message in two writes waits for a delayed acknowledgement, 40 ms, unless Nagle's algorithm is off.
 func TestWritesOfOneMessage(t *testing.T) {
-	to := null(t, "tcp://127.0.0.1:1", Sizes{Size: 100, Reply: 10, Split: []int{10, 90}})
+	to := null(t, "tcp://127.0.0.1:1", Request{Size: 100, Reply: 10, Split: []int{10, 90}})
 	for _, noDelay := range []bool{false, true} {
 		p := plan(to)
 		p.Rate, p.Options.NoDelay = 20, &noDelay
@@ -100,7 +111,7 @@ func TestAStandstillIsNotHidden(t *testing.T) {
 			}()
 		}
 	}()
-	r, err := Run(context.Background(), plan(target(t, "tcp://"+l.Addr().String(), Sizes{Size: 64, Reply: 64})))
+	r, err := Run(context.Background(), plan(target(t, "tcp://"+l.Addr().String(), Request{Size: 64, Reply: 64})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +136,7 @@ func TestKindsOfFailures(t *testing.T) {
 				go answer(c)
 			}
 		}()
-		return target(t, "http://"+l.Addr().String()+"/", Sizes{})
+		return target(t, "http://"+l.Addr().String()+"/", Request{})
 	}
 	await := func(c net.Conn) { _, _ = c.Read(make([]byte, 4096)) }
 	for _, tt := range []struct {
@@ -162,7 +173,7 @@ func TestKindsOfFailures(t *testing.T) {
 	if err != nil || r.Sent+r.Behind != 500 || r.Done != r.Sent || r.Unasked < r.Done-10 || !r.Lossless() {
 		t.Errorf("twice: %d sent, %d answered, %d unasked, lost %v, %v", r.Sent, r.Done, r.Unasked, r.Lost, err)
 	}
-	_, err = Run(context.Background(), plan(target(t, "tcp://127.0.0.1:1", Sizes{Size: 1, Reply: 1})))
+	_, err = Run(context.Background(), plan(target(t, "tcp://127.0.0.1:1", Request{Size: 1, Reply: 1})))
 	if err == nil || !strings.Contains(err.Error(), string(Refused)) {
 		t.Errorf("nobody listens: %v", err)
 	}
@@ -170,9 +181,9 @@ func TestKindsOfFailures(t *testing.T) {
 
 func TestTargets(t *testing.T) {
 	for text, want := range map[string]string{
-		"tcp://127.0.0.1": "has no port", "ftp://host:1": "not spoken", "host:80": "no target", "tcp://h:99999": "no port",
+		"tcp://127.0.0.1": "has no port", "ftp://host:1": "unknown scheme", "host:80": "not a target", "tcp://h:99999": "not a port",
 	} {
-		to, err := ParseTarget(text, Sizes{Size: 1, Reply: 1})
+		to, err := ParseTarget(text, Request{Size: 1, Reply: 1})
 		if err == nil {
 			err = to.check()
 		}
@@ -180,7 +191,9 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if to := target(t, "http://u:p@h/x", Sizes{}); to.Address != "h:80" || to.Name != "http://h/x" || !strings.Contains(string(to.Request[0]), "Authorization: Basic dTpw") {
-		t.Errorf("%+v %s", to, to.Request[0])
+	to := target(t, "http://u:p@h/x", Request{})
+	request := string(to.Protocol.New().Ask(0)[0])
+	if to.Address != "h:80" || to.Name != "http://h/x" || !strings.Contains(request, "Authorization: Basic dTpw") {
+		t.Errorf("%+v %s", to, request)
 	}
 }

@@ -1,45 +1,47 @@
 package load
 
 import (
-	"io"
+	"crypto/tls"
 	"net"
+
+	"snag/load/protocol"
 )
 
-// Null is a server in this process that answers a target's requests at once, with as many bytes
-// as were to be expected. What a plan measures of it is what the measuring itself takes.
+// Null is a server in this process that answers a target's requests at once. What a plan measures of
+// it is what the measuring itself takes.
 type Null struct {
 	Target Target // the same requests, to this server
 	tcp    net.Listener
 	udp    net.PacketConn
-	asks   int
-	answer []byte
 }
-
-// anAnswer of HTTP, short as those of a health check.
-const anAnswer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
 
 // NewNull starts it on a port of the loopback interface.
 func NewNull(t Target) (*Null, error) {
-	n := &Null{Target: t, answer: []byte(anAnswer)}
-	if s, ok := t.Framing.(bySize); ok {
-		n.answer = make([]byte, s.size)
-	}
-	for _, w := range t.Request {
-		n.asks += len(w)
-	}
+	n := &Null{Target: t}
 	var err error
 	if t.Network == "udp" {
 		if n.udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
 			return nil, err
 		}
 		n.Target.Address = n.udp.LocalAddr().String()
-		go n.echo()
+		go n.datagrams()
 		return n, nil
 	}
 	if n.tcp, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
 	n.Target.Address = n.tcp.Addr().String()
+	if over, ok := t.Protocol.(protocol.TLS); ok {
+		own, err := protocol.Certificate()
+		if err != nil {
+			n.Close()
+			return nil, err
+		}
+		n.tcp = tls.NewListener(n.tcp, &tls.Config{Certificates: []tls.Certificate{own}, NextProtos: over.Config.NextProtos})
+		n.Target.Protocol = protocol.TLS{Protocol: protocol.WithoutLogin(over.Protocol), Config: over.Trusting()}
+	} else {
+		n.Target.Protocol = protocol.WithoutLogin(t.Protocol)
+	}
 	go n.accept()
 	return n, nil
 }
@@ -61,30 +63,33 @@ func (n *Null) accept() {
 		}
 		go func() {
 			defer c.Close()
-			request := make([]byte, n.asks)
+			s, b := n.Target.Protocol.Server(), make([]byte, 64<<10)
 			for {
-				if _, err := io.ReadFull(c, request); err != nil {
+				size, err := c.Read(b)
+				if err != nil {
 					return
 				}
-				if _, err := c.Write(n.answer); err != nil {
-					return
+				if answer := s.Serve(b[:size]); len(answer) > 0 {
+					if _, err := c.Write(answer); err != nil {
+						return
+					}
 				}
 			}
 		}()
 	}
 }
 
-func (n *Null) echo() {
-	b := make([]byte, 64<<10)
+func (n *Null) datagrams() {
+	s, b := n.Target.Protocol.Server(), make([]byte, 64<<10)
 	for {
 		size, from, err := n.udp.ReadFrom(b)
 		if err != nil {
 			return
 		}
-		answer := append(n.answer[:0:0], n.answer...)
-		copy(answer, b[:min(size, stamped)])
-		if _, err := n.udp.WriteTo(answer, from); err != nil {
-			return
+		if answer := s.Serve(b[:size]); len(answer) > 0 {
+			if _, err := n.udp.WriteTo(answer, from); err != nil {
+				return
+			}
 		}
 	}
 }

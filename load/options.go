@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 
@@ -56,8 +55,4 @@ func one(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-func basic(user, password string) string {
-	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 }

@@ -23,6 +23,9 @@ type Result struct {
 	Open float64
 	// Busy is the share of the time in which snag's thread did not wait for anything.
 	Busy float64
+	// Late is how many answers came after the deadline.
+	Late   int64
+	growth growth
 	// Behind is how many requests were due at the end and not sent, as no connection was free.
 	Behind int64
 }
@@ -36,6 +39,7 @@ const (
 	Reset      Kind = "connection reset"
 	Closed     Kind = "closed without an answer"
 	NoConnect  Kind = "no connection in time"
+	NoLogin    Kind = "login failed"
 	NoAnswer   Kind = "no answer in time"
 	NoProtocol Kind = "no answer of the protocol"
 	Failure    Kind = "other errors"
@@ -62,3 +66,36 @@ func (r *Result) Rate() float64 {
 
 // Lossless reports whether every request had its answer.
 func (r *Result) Lossless() bool { return len(r.Lost) == 0 && r.Failed == 0 }
+
+// LostAll is how many requests came to nothing.
+func (r *Result) LostAll() (n int64) {
+	for _, k := range r.Lost {
+		n += k
+	}
+	return n
+}
+
+// Overloaded reports whether the service answered fewer requests than were due.
+func (r *Result) Overloaded() bool {
+	return r.Plan.Rate > 0 && float64(r.Done) < leastAchieved*r.Plan.Rate*r.Plan.For.Seconds() && r.Behind > 0
+}
+
+// growth fits a line to the times since requests were due, over when they were due.
+type growth struct{ n, x, y, xx, xy float64 }
+
+func (g *growth) add(due, took float64) {
+	g.n, g.x, g.y, g.xx, g.xy = g.n+1, g.x+due, g.y+took, g.xx+due*due, g.xy+due*took
+}
+
+// Growth is how much longer the answers take with each second, in seconds: as measured, and by
+// arithmetic, which is the share of the requests that is not answered in time.
+func (r *Result) Growth() (measured, predicted float64) {
+	g := r.growth
+	if below := g.n*g.xx - g.x*g.x; below > 0 {
+		measured = (g.n*g.xy - g.x*g.y) / below
+	}
+	if r.Plan.Rate > 0 {
+		predicted = max(0, 1-r.Rate()/r.Plan.Rate)
+	}
+	return measured, predicted
+}

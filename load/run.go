@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/netip"
 	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/load/protocol"
 )
 
 // run is one run of a plan, all of it on one thread.
@@ -30,6 +34,10 @@ type run struct {
 	checked time.Duration
 	waited  time.Duration // in poll.wait
 	out     *Result
+
+	logins   *logins // nil: the protocol has none
+	loginErr error   // the first one
+	address  string  // the numeric form of to
 }
 
 // Run asks until the plan's time is over or ctx is done; what came until then is returned.
@@ -64,6 +72,7 @@ func (r *run) resolve(ctx context.Context) error {
 		return fmt.Errorf("find the address of %s: %w", host, err)
 	}
 	ip := all[0].Unmap()
+	defer func() { r.address = netip.AddrPortFrom(ip, uint16(n)).String() }()
 	for _, a := range all {
 		if a.Unmap().Is4() {
 			ip = a.Unmap()
@@ -99,6 +108,12 @@ func (r *run) all(ctx context.Context) (err error) {
 		r.conns[i] = conn{fd: -1, next: int64(i), heapAt: -1}
 	}
 	defer r.closeAll()
+	if with, ok := r.plan.Target.Protocol.(protocol.Login); ok {
+		if r.logins, err = newLogins(ctx, r, with); err != nil {
+			return err
+		}
+		defer r.logins.end()
+	}
 	if err := r.joinAll(ctx); err != nil {
 		return err
 	}
@@ -155,7 +170,7 @@ func (r *run) step() (over bool, err error) {
 	r.clock()
 	r.waited += r.now - before
 	for _, e := range events {
-		if err := r.changed(&r.conns[e.Fd], e.Events); err != nil {
+		if err := r.changed(e); err != nil {
 			return false, err
 		}
 	}
@@ -189,9 +204,7 @@ func (r *run) ask(c *conn) error {
 	if r.plan.Rate == 0 {
 		c.due = ready
 	}
-	if r.plan.Target.Network == "udp" {
-		stamp(r.plan.Target.Request[0], c.next)
-	}
+	c.request = c.talk.Ask(c.next)
 	c.sent = r.now
 	if c.counts(r) {
 		r.out.Sent++
@@ -204,7 +217,7 @@ func (r *run) ask(c *conn) error {
 
 // goOn writes what is left of a request.
 func (r *run) goOn(c *conn) error {
-	whole, err := c.write(r.plan.Target.Request)
+	whole, err := c.write()
 	switch {
 	case err != nil:
 		return r.failed(c, kindOf(err))
@@ -212,7 +225,7 @@ func (r *run) goOn(c *conn) error {
 		return nil
 	}
 	c.at = waiting
-	if s, ok := c.reader.(*sized); ok && s.size == 0 { // nobody answers: it is done when it was taken
+	if s, ok := c.talk.(protocol.Silent); ok && s.Silent() { // it is done when it was taken
 		r.clock()
 		r.answered(c, 0)
 	}
@@ -227,6 +240,10 @@ func (r *run) answered(c *conn, failed int) {
 		r.out.Done++
 		r.out.Failed += int64(failed)
 		note(r.out.FromDue, r.now-c.due)
+		r.out.growth.add(c.due.Seconds(), (r.now - c.due).Seconds())
+		if r.plan.Deadline > 0 && r.now-c.due > r.plan.Deadline {
+			r.out.Late++
+		}
 		note(r.out.FromSent, r.now-c.sent)
 	}
 	r.openChanged(-1)
@@ -249,7 +266,16 @@ func (r *run) openChanged(by int) {
 }
 
 // changed takes what came on a connection.
-func (r *run) changed(c *conn, events uint32) error {
+func (r *run) changed(e unix.EpollEvent) error {
+	if e.Fd == wakeNumber {
+		for _, d := range r.logins.take() {
+			if err := r.loggedIn(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	c := &r.conns[e.Fd]
 	switch c.at {
 	case away:
 		return nil
@@ -260,7 +286,12 @@ func (r *run) changed(c *conn, events uint32) error {
 			return err
 		}
 	}
-	if events&(unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) == 0 {
+	if e.Events&unix.EPOLLOUT != 0 {
+		if err := r.sendReply(c); err != nil || c.at == away {
+			return err
+		}
+	}
+	if e.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) == 0 {
 		return nil
 	}
 	return r.read(c)
@@ -268,7 +299,54 @@ func (r *run) changed(c *conn, events uint32) error {
 
 func (r *run) read(c *conn) error {
 	for c.at != away {
-		n, err := unix.Read(c.fd, r.buf)
+		n, err := c.receive(r.buf)
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			return nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, io.EOF):
+			return r.failed(c, Closed)
+		case err != nil:
+			return r.failed(c, kindOf(err))
+		}
+		r.clock()
+		r.plan.Options.quick(c.fd)
+		got, err := c.talk.Read(r.buf[:n])
+		r.out.Unasked += int64(got.Stale)
+		if got.Done > 0 && c.at == waiting {
+			r.answered(c, min(got.Failed, 1))
+			got.Done--
+		}
+		r.out.Unasked += int64(got.Done)
+		switch {
+		case errors.Is(err, protocol.ErrGoing):
+			return r.failed(c, Closed)
+		case err != nil:
+			return r.failed(c, NoProtocol)
+		}
+		if err := r.sendReply(c); err != nil {
+			return err
+		}
+		if !c.datagrams && c.top == nil && n < len(r.buf) { // a short read of a stream was all there is (epoll(7))
+			return nil
+		}
+	}
+	return nil
+}
+
+// sendReply sends what the protocol itself has to say, never within a request.
+func (r *run) sendReply(c *conn) error {
+	if p, ok := c.talk.(protocol.Replier); ok {
+		c.reply = append(c.reply, p.Reply()...)
+	}
+	if c.wire != nil {
+		if err := c.wire.flush(); err != nil {
+			return r.failed(c, kindOf(err))
+		}
+	}
+	for len(c.reply) > 0 && c.at != asking {
+		n, err := c.send(c.reply)
 		switch {
 		case errors.Is(err, unix.EAGAIN):
 			return nil
@@ -276,28 +354,8 @@ func (r *run) read(c *conn) error {
 			continue
 		case err != nil:
 			return r.failed(c, kindOf(err))
-		case n == 0 && r.plan.Target.Network == "tcp":
-			return r.failed(c, Closed)
 		}
-		r.clock()
-		r.plan.Options.quick(c.fd)
-		udp := r.plan.Target.Network == "udp"
-		if udp && stale(r.buf[:n], c.next) {
-			r.out.Unasked++
-			continue
-		}
-		done, failed, err := c.reader.Read(r.buf[:n])
-		if err != nil {
-			return r.failed(c, NoProtocol)
-		}
-		if done > 0 && c.at == waiting {
-			r.answered(c, min(failed, 1))
-			done--
-		}
-		r.out.Unasked += int64(done)
-		if !udp && n < len(r.buf) { // a short read of a stream was all there is (epoll(7))
-			return nil
-		}
+		c.reply = c.reply[n:]
 	}
 	return nil
 }

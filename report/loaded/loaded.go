@@ -55,6 +55,13 @@ func (l Loaded) Text(w io.Writer) {
 	fmt.Fprintf(w, "\n%.2f requests open on average, on %s\n", r.Open, units.Plural(r.Plan.Conns, "connection"))
 	if r.Behind > 0 {
 		fmt.Fprintf(w, "%s requests were due and not sent when the time was over: no connection was free\n", units.Count(float64(r.Behind)))
+		if measured, predicted := r.Growth(); predicted > 0.01 && measured > 0.01 {
+			fmt.Fprintf(w, "each second adds %s to the wait (%s by arithmetic: %s answers a second of %s asked)\n", short(measured), short(predicted), units.Count(r.Rate()), units.Count(r.Plan.Rate))
+		}
+	}
+	if r.Plan.Deadline > 0 && r.Done > 0 {
+		late := r.Late + r.LostAll() + r.Behind
+		fmt.Fprintf(w, "%s of the requests were not answered within %s\n", units.Percent(float64(late)/float64(r.Sent+r.Behind)), r.Plan.Deadline)
 	}
 	for _, line := range losses(r) {
 		fmt.Fprintln(w, line)
@@ -112,6 +119,12 @@ func (l Loaded) JSON(w io.Writer) error {
 		"rate_asked": r.Plan.Rate, "rate": r.Rate(), "sent": r.Sent, "answered": r.Done, "errors": r.Failed, "unasked": r.Unasked, "lost": lost,
 		"open": r.Open, "behind": r.Behind, "busy": r.Busy, "not_the_services": r.Honest(),
 		"since_due": seconds(r.FromDue), "since_sent": seconds(r.FromSent), "own_lag": seconds(r.Lag),
+	}
+	if r.Plan.Deadline > 0 {
+		out["deadline"], out["late"] = r.Plan.Deadline.Seconds(), r.Late
+	}
+	if r.Behind > 0 {
+		out["growth"], out["growth_predicted"] = r.Growth()
 	}
 	if l.Null != nil {
 		out["empty_server"] = seconds(l.Null.FromSent)

@@ -1,4 +1,4 @@
-package load
+package protocol
 
 import (
 	"strings"
@@ -21,14 +21,14 @@ func TestAnswersOfHTTP(t *testing.T) {
 		{"unfinished", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", 0, 0},
 	} {
 		for step := 1; step <= len(tt.text); step++ {
-			r := http1{}.New()
+			r := HTTP1{}.New()
 			done, failed := 0, 0
 			for at := 0; at < len(tt.text); at += step {
-				d, f, err := r.Read([]byte(tt.text[at:min(at+step, len(tt.text))]))
+				got, err := r.Read([]byte(tt.text[at:min(at+step, len(tt.text))]))
 				if err != nil {
 					t.Fatalf("%s by %d: %v", tt.name, step, err)
 				}
-				done, failed = done+d, failed+f
+				done, failed = done+got.Done, failed+got.Failed
 			}
 			if done != tt.done || failed != tt.failed {
 				t.Errorf("%s by %d bytes: %d done, %d failed", tt.name, step, done, failed)
@@ -40,7 +40,7 @@ func TestAnswersOfHTTP(t *testing.T) {
 func TestWhatIsNoHTTP(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"SSH-2.0-OpenSSH_9.2p1 Debian\r\n":                                "no answer of HTTP/1",
+		"SSH-2.0-OpenSSH_9.2p1 Debian\r\n":                                "not an answer of HTTP/1.1",
 		"HTTP/1.1 abc\r\n\r\n":                                            "has no status",
 		"HTTP/1.1 200 OK\r\n\r\n":                                         "ends only with its connection",
 		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n":                   "is no length",
@@ -48,10 +48,10 @@ func TestWhatIsNoHTTP(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", mostHead) + "\r\n": "longer than",
 		strings.Repeat("z", mostHead+2):                                   "longer than",
 	} {
-		r := http1{}.New()
+		r := HTTP1{}.New()
 		var err error
 		for i := 0; i < len(text) && err == nil; i += 100 {
-			_, _, err = r.Read([]byte(text[i:min(i+100, len(text))]))
+			_, err = r.Read([]byte(text[i:min(i+100, len(text))]))
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
@@ -65,9 +65,9 @@ func FuzzAnswersOfHTTP(f *testing.F) {
 		if step < 1 {
 			return
 		}
-		r := http1{}.New().(*response)
+		r := HTTP1{}.New().(*response)
 		for at := 0; at < len(b); at += step {
-			if _, _, err := r.Read(b[at:min(at+step, len(b))]); err != nil {
+			if _, err := r.Read(b[at:min(at+step, len(b))]); err != nil {
 				return
 			}
 			if len(r.line) > mostHead+step {

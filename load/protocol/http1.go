@@ -1,30 +1,48 @@
-package load
+package protocol
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 )
 
-func requestOf(u *url.URL) []byte {
-	path := u.RequestURI()
+// HTTP1 is HTTP/1.1 (RFC 9112): an answer is a status line, headers, and a body whose end its
+// Content-Length or its last chunk shows.
+type HTTP1 struct {
+	Writes [][]byte
+	Head   bool // the method is HEAD: answers have no body
+}
+
+// Request is one request of HTTP/1.1. Headers are pairs of name and value.
+func Request(method, path, host string, headers [][2]string, body []byte) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: snag\r\nAccept: */*\r\n", path, u.Host)
-	if u.User != nil {
-		password, _ := u.User.Password()
-		fmt.Fprintf(&b, "Authorization: Basic %s\r\n", basic(u.User.Username(), password))
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, host)
+	for _, h := range headers {
+		fmt.Fprintf(&b, "%s: %s\r\n", h[0], h[1])
+	}
+	if len(body) > 0 {
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(body))
 	}
 	b.WriteString("\r\n")
+	b.Write(body)
 	return b.Bytes()
 }
 
-// http1 is HTTP/1.1 (RFC 9112): an answer is a status line, headers, and a body whose end its
-// Content-Length or its last chunk tells.
-type http1 struct{}
+// New implements Protocol.
+func (p HTTP1) New() Conversation { return &response{fixed: p.Writes, head: p.Head} }
 
-func (http1) New() Reader { return &response{} }
+// anAnswer is short, as those of a health check.
+const anAnswer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
+
+// Server implements Protocol.
+func (p HTTP1) Server() Server {
+	answer := anAnswer
+	if p.Head {
+		answer = answer[:len(answer)-2]
+	}
+	return &counted{asks: sizeOf(p.Writes), answer: []byte(answer)}
+}
 
 // What comes next of a response.
 const (
@@ -38,10 +56,18 @@ const (
 const mostHead = 64 << 10 // bytes, as nginx and Apache take at most
 
 type response struct {
+	fixed
+	head bool
+
+	line []byte // the part of a line that came so far
+	answer
+}
+
+// answer is what is known of the one that is being read.
+type answer struct {
 	state  int
-	line   []byte // the part of a line that came so far
-	head   int    // bytes of the head so far
-	left   int64  // bytes of the body or of the chunk
+	size   int   // bytes of the head so far
+	left   int64 // bytes of the body or of the chunk
 	status int
 	length int64 // −1: none was given
 	chunks bool
@@ -49,7 +75,8 @@ type response struct {
 
 var errEndless = errors.New("the answer ends only with its connection: a load over connections that last needs a Content-Length or chunks")
 
-func (r *response) Read(b []byte) (done, failed int, err error) {
+// Read implements Conversation.
+func (r *response) Read(b []byte) (got Got, err error) {
 	for len(b) > 0 {
 		switch r.state {
 		case inBody, inChunk:
@@ -69,19 +96,19 @@ func (r *response) Read(b []byte) (done, failed int, err error) {
 			}
 			ended, err := r.take(line)
 			if err != nil {
-				return done, failed, err
+				return got, err
 			}
 			if !ended {
 				continue
 			}
 		}
-		done++
+		got.Done++
 		if r.status >= 500 || r.status == 429 {
-			failed++
+			got.Failed++
 		}
-		*r = response{line: r.line[:0]}
+		r.answer = answer{}
 	}
-	return done, failed, nil
+	return got, nil
 }
 
 // nextLine is a line without its end, or what came of it.
@@ -102,7 +129,7 @@ func (r *response) nextLine(b []byte) (line, rest []byte, whole bool) {
 // take reads a line of the head, of chunks or of the trailer, and reports whether the answer ends
 // with it.
 func (r *response) take(line []byte) (ended bool, err error) {
-	if r.head += len(line) + 2; r.head > mostHead && r.state == inHead || len(line) > mostHead {
+	if r.size += len(line) + 2; r.size > mostHead && r.state == inHead || len(line) > mostHead {
 		return false, fmt.Errorf("the head of an answer is longer than %d kB", mostHead>>10)
 	}
 	switch r.state {
@@ -114,9 +141,9 @@ func (r *response) take(line []byte) (ended bool, err error) {
 		case len(line) > 0:
 			return false, r.takeHeader(line)
 		case r.status < 200: // an interim answer: the real one follows (RFC 9110, 15.2)
-			r.status, r.head = 0, 0
+			r.status, r.size = 0, 0
 			return false, nil
-		case r.status == 204, r.status == 304, r.length == 0:
+		case r.head, r.status == 204, r.status == 304, r.length == 0:
 			return true, nil
 		case r.chunks:
 			r.state = inChunkSize
@@ -145,7 +172,7 @@ func (r *response) take(line []byte) (ended bool, err error) {
 
 func (r *response) takeStatus(line []byte) error {
 	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
-		return fmt.Errorf("%.40q is no answer of HTTP/1", line)
+		return fmt.Errorf("%.40q is not an answer of HTTP/1.1", line)
 	}
 	n, err := strconv.Atoi(string(line[9:12]))
 	if err != nil || n < 100 {

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"snag/internal/cli"
+	"snag/load"
+	"snag/load/reflection"
+)
+
+type loadFlags struct {
+	rate, conns       string
+	repeats           int
+	until             string
+	every, deadline   time.Duration
+	window, timeout   time.Duration
+	request           load.Request
+	http1             bool
+	descriptor        string
+	noDelay, quickAck bool
+	options           load.SocketOptions
+	hdr               string
+	json, yes         bool
+}
+
+func (f *loadFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.rate, "rate", "100", "requests a second over all connections (1k is 1,000); a range as 10..40k: a sweep; max: one open request on each connection, again and again")
+	flags.StringVar(&f.conns, "conns", "10", "connections; a range as 1..64: a sweep")
+	flags.IntVar(&f.repeats, "repeats", 3, "of a sweep: how often each step runs")
+	flags.StringVar(&f.until, "until", "", "find the highest rate at which this holds, as 'p99 < 100ms'")
+	flags.DurationVar(&f.every, "every", 0, "sessions: each connection sends one request in this time (instead of --rate)")
+	flags.DurationVar(&f.deadline, "deadline", 0, "also count the requests that are not answered within this time")
+	flags.DurationVar(&f.window, "for", 10*time.Second, "how long (of a sweep and --until: each step, 2s unless given)")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "how long a request may be open")
+	flags.IntVar(&f.request.Size, "size", 64, "tcp and udp: bytes of a message")
+	flags.IntVar(&f.request.Reply, "reply", -1, "tcp and udp: bytes of an answer; 0: none is awaited (default: as --size)")
+	flags.IntSliceVar(&f.request.Split, "split", nil, "bytes of each write of a request, as 20,80 (default: one write)")
+	flags.StringVar(&f.request.Data, "data", "", "body of HTTP, message of gRPC as JSON, command of Redis, statement of PostgreSQL; @FILE reads a file")
+	flags.StringVar(&f.request.Method, "method", "", "HTTP: the method (default: GET; POST with --data)")
+	flags.StringArrayVar(&f.request.Headers, "header", nil, "HTTP and gRPC: a header, as 'Name: value'")
+	flags.BoolVar(&f.request.HTTP2, "http2", false, "HTTP/2 instead of HTTP/1.1")
+	flags.BoolVar(&f.request.Insecure, "insecure", false, "TLS: accept any certificate")
+	flags.StringVar(&f.descriptor, "descriptor", "", "gRPC: a file of protoc --descriptor_set_out (default: the service is asked by reflection)")
+	flags.BoolVar(&f.noDelay, "nodelay", true, "TCP_NODELAY; false: Nagle's algorithm delays a write while another is not acknowledged")
+	flags.BoolVar(&f.quickAck, "quickack", false, "TCP_QUICKACK: acknowledge at once (default: as the kernel has it)")
+	flags.IntVar(&f.options.SendBuffer, "sndbuf", 0, "SO_SNDBUF, bytes (default: as the kernel has it)")
+	flags.IntVar(&f.options.ReceiveBuffer, "rcvbuf", 0, "SO_RCVBUF, bytes (default: as the kernel has it)")
+	flags.StringVar(&f.options.Congestion, "congestion", "", "TCP_CONGESTION, as cubic (default: as the kernel has it)")
+	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
+	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
+	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
+	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
+	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
+}
+
+// asked is what the flags ask for.
+type asked struct {
+	plan     load.Plan
+	from, to float64 // requests/s; equal: one rate
+	conns    []int
+	bound    *load.Bound
+}
+
+func (a asked) sweeps() bool { return a.bound == nil && (a.to > a.from || len(a.conns) > 1) }
+
+// stepLasts is how long a step of a sweep is unless --for says so.
+const stepLasts = 2 * time.Second
+
+func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string) (out asked, err error) {
+	given := cmd.Flags().Changed
+	if out.from, out.to, err = load.ParseRates(f.rate); err != nil {
+		return out, cli.Usage("--rate %s: %v", f.rate, err)
+	}
+	if out.conns, err = load.ParseConns(f.conns); err != nil {
+		return out, cli.Usage("--conns: %v", err)
+	}
+	if f.every < 0 || f.every > 0 && (given("rate") || len(out.conns) > 1) {
+		return out, cli.Usage("--every: a time longer than 0 s, one number of --conns, and no --rate")
+	}
+	if f.every > 0 {
+		out.from = float64(out.conns[0]) / f.every.Seconds()
+		out.to = out.from
+	}
+	if f.until != "" {
+		b, err := load.ParseBound(f.until)
+		if err != nil {
+			return out, cli.Usage("--until: %v", err)
+		}
+		if len(out.conns) > 1 || f.every > 0 || given("rate") && out.from == out.to {
+			return out, cli.Usage("--until tries many rates: give it a range such as --rate 10..40k, and one number of --conns")
+		}
+		if out.bound = &b; !given("rate") {
+			out.from, out.to = 10, 1e6
+		}
+	}
+	if out.to > out.from && f.repeats < 1 {
+		return out, cli.Usage("--repeats %d: at least 1", f.repeats)
+	}
+	if f.hdr != "" && (out.sweeps() || out.bound != nil) {
+		return out, cli.Usage("--hdr is of one rate, and not of a sweep or --until")
+	}
+	if out.sweeps() && out.from == 0 {
+		return out, cli.Usage("--rate max on several numbers of connections: give a range of rates, such as 10..40k")
+	}
+	if out.plan.Target, err = f.target(ctx, target); err != nil {
+		return out, err
+	}
+	f.options.NoDelay = &f.noDelay
+	if given("quickack") {
+		f.options.QuickAck = &f.quickAck
+	}
+	window := f.window
+	if (out.sweeps() || out.bound != nil) && !given("for") {
+		window = stepLasts
+	}
+	p := &out.plan
+	p.Rate, p.Conns, p.For, p.Warm, p.Timeout, p.Options, p.Deadline = out.from, out.conns[0], window, min(time.Second, window/10), f.timeout, f.options, f.deadline
+	if err := p.Check(); err != nil {
+		return out, cli.Usage("%v", err)
+	}
+	return out, nil
+}
+
+// target reads the URL, after what it needs from files and from the service itself.
+func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error) {
+	r := f.request
+	if r.Reply < 0 {
+		r.Reply = r.Size
+	}
+	if path, isFile := strings.CutPrefix(r.Data, "@"); isFile {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return load.Target{}, err
+		}
+		r.Data = string(b)
+	}
+	to, err := load.ParseTarget(text, r)
+	if err != nil {
+		return to, cli.Usage("%v", err)
+	}
+	if !strings.HasPrefix(text, "grpc") || r.Data == "" {
+		return to, nil
+	}
+	if r.Message, err = reflection.Encode(ctx, text, r.Data, f.descriptor, r.Insecure); err != nil {
+		var bad *reflection.DataError
+		if errors.As(err, &bad) {
+			return to, cli.Usage("--data: %v", err)
+		}
+		return to, err
+	}
+	return load.ParseTarget(text, r)
+}

@@ -1,0 +1,95 @@
+// Package shape reads what the answers' times and their rate do as the requests get more: slower at
+// low rates than at high ones (a hump), no more answers beyond a rate (a knee), fewer answers, and
+// slow for a while after too many (hysteresis). It is given points and does no I/O.
+package shape
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Point is one run. All times are in seconds.
+type Point struct {
+	Rate    float64 // requests/s asked for; 0: as many as possible
+	Conns   int
+	Answers float64 // answers/s
+	Open    float64 // requests open on average
+	Sent    int64
+	Lost    int64 // without an answer
+	// Since each request was sent.
+	Mean, P50, P90, P99 float64
+	// Since each was due.
+	DueP50, DueP99 float64
+	Lag            float64 // how late snag itself sent, at the median
+	Why            string  // why the figures are not the service's; "": they are
+}
+
+// At is what the repeats at one rate on one number of connections have in common: the medians, and
+// the lowest and highest p50.
+type At struct {
+	Point
+	Low, High float64 // of P50
+	Repeats   int     // of these figures that are the service's
+	Of        int
+}
+
+// Join joins the repeats, by connections and rate. Runs whose figures are not the service's count only
+// where all are.
+func Join(points []Point) (out []At) {
+	type key struct {
+		conns int
+		rate  float64
+	}
+	by := map[key][]Point{}
+	for _, p := range points {
+		k := key{p.Conns, p.Rate}
+		by[k] = append(by[k], p)
+	}
+	for _, all := range by {
+		good := slices.DeleteFunc(slices.Clone(all), func(p Point) bool { return p.Why != "" || p.P50 == 0 })
+		a := At{Repeats: len(good), Of: len(all)}
+		if len(good) == 0 {
+			good = all
+		}
+		a.Point = good[0]
+		for _, f := range []func(*Point) *float64{
+			func(p *Point) *float64 { return &p.Answers }, func(p *Point) *float64 { return &p.Open },
+			func(p *Point) *float64 { return &p.Mean }, func(p *Point) *float64 { return &p.P50 }, func(p *Point) *float64 { return &p.P90 }, func(p *Point) *float64 { return &p.P99 },
+			func(p *Point) *float64 { return &p.DueP50 }, func(p *Point) *float64 { return &p.DueP99 }, func(p *Point) *float64 { return &p.Lag },
+		} {
+			var values []float64
+			for _, p := range good {
+				values = append(values, *f(&p))
+			}
+			*f(&a.Point) = median(values)
+		}
+		a.Low, a.High = good[0].P50, good[0].P50
+		a.Lost, a.Sent = 0, 0
+		for _, p := range good {
+			a.Low, a.High = min(a.Low, p.P50), max(a.High, p.P50)
+			a.Lost, a.Sent = a.Lost+p.Lost, a.Sent+p.Sent
+		}
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b At) int { return cmp.Or(cmp.Compare(a.Conns, b.Conns), cmp.Compare(a.Rate, b.Rate)) })
+	return out
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	n := len(v)
+	if n%2 == 1 {
+		return v[n/2]
+	}
+	return (v[n/2-1] + v[n/2]) / 2
+}
+
+// Of are those on a number of connections.
+func Of(all []At, conns int) (out []At) {
+	for _, a := range all {
+		if a.Conns == conns {
+			out = append(out, a)
+		}
+	}
+	return out
+}
