@@ -26,10 +26,27 @@ func (r *Result) Honest() string {
 	if r.Done == 0 {
 		return ""
 	}
+	if why := r.lateItself(); why != "" {
+		return why
+	}
+	return r.HonestSinceSent()
+}
+
+// lateItself is a doubt about the times since requests were due.
+func (r *Result) lateItself() string {
 	p50, lag := r.FromSent.ValueAtQuantile(50), r.Lag.ValueAtQuantile(50)
 	if r.Plan.Rate > 0 && float64(lag) > mostOwnLag*float64(p50) {
 		return fmt.Sprintf("half of the requests were sent %s late or more by snag itself, of a median answer of %s: fewer requests a second, or a CPU of its own (--cpu)",
 			units.Short(time.Duration(lag).Seconds()), units.Short(time.Duration(p50).Seconds()))
+	}
+	return ""
+}
+
+// HonestSinceSent is Honest of the times since requests were sent, which do not contain how late they
+// were sent.
+func (r *Result) HonestSinceSent() string {
+	if r.Done == 0 {
+		return ""
 	}
 	if r.Busy > mostBusy {
 		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time: it may have read the answers late", 100*r.Busy)

@@ -20,6 +20,7 @@ type Plan struct {
 	// connection allows, which is no open loop.
 	Rate  float64
 	Conns int
+	Size  int // bytes of a message, where several are tried; 0: one size
 	For   time.Duration
 	// Warm is how long requests are made before any is counted.
 	Warm    time.Duration

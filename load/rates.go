@@ -44,20 +44,36 @@ func parseRate(text string) (float64, error) {
 }
 
 // ParseConns reads a number of connections, or a range such as 1..64, of which each is double the one before.
-func ParseConns(text string) (out []int, err error) {
+func ParseConns(text string) ([]int, error) {
+	return doubling(text, "connections", MostConns, strconv.Atoi)
+}
+
+// ParseSizes reads a number of bytes, such as 64 or 4k (4,096), or a range such as 1..64k.
+func ParseSizes(text string) ([]int, error) {
+	return doubling(text, "bytes", mostBytes, func(text string) (int, error) {
+		number, thousands := strings.CutSuffix(text, "k")
+		n, err := strconv.Atoi(number)
+		if thousands {
+			n <<= 10
+		}
+		return n, err
+	})
+}
+
+func doubling(text, of string, most int, parse func(string) (int, error)) (out []int, err error) {
 	low, high, ranged := strings.Cut(text, "..")
-	from, err := strconv.Atoi(low)
+	from, err := parse(low)
 	if err != nil {
-		return nil, fmt.Errorf("%q is not a number of connections, or a range as 1..64", text)
+		return nil, fmt.Errorf("%q is not a number of %s, or a range as 1..64", text, of)
 	}
 	to := from
 	if ranged {
-		if to, err = strconv.Atoi(high); err != nil || to <= from {
-			return nil, fmt.Errorf("%q is not a range of connections, as 1..64", text)
+		if to, err = parse(high); err != nil || to <= from {
+			return nil, fmt.Errorf("%q is not a range of %s, as 1..64", text, of)
 		}
 	}
-	if from < 1 || to > MostConns {
-		return nil, fmt.Errorf("%s connections: from 1 to %d", text, MostConns)
+	if from < 1 || to > most {
+		return nil, fmt.Errorf("%s %s: from 1 to %d", text, of, most)
 	}
 	steps := max(1, int(math.Round(math.Log2(float64(to)/float64(from)))))
 	for i := range steps + 1 {

@@ -14,6 +14,7 @@ type Reading struct {
 	Sentences  []string          `json:"sentences"`
 	Hump       *shape.Hump       `json:"hump"`
 	Freed      string            `json:"freed_by"` // the socket option that takes the hump away; "": none, or not tried
+	Cliff      *shape.Cliff      `json:"cliff"`
 	Knee       *shape.Knee       `json:"knee"`
 	USL        *shape.USL        `json:"usl"`
 	Hysteresis *shape.Hysteresis `json:"hysteresis"`
@@ -48,8 +49,14 @@ func changesOf(p Plan) (out []change) {
 // Read looks for shapes, and tries by experiments what they come from. say is called before each.
 func Read(ctx context.Context, s Sweep, points []shape.Point, say func(string)) (out Reading, err error) {
 	all := shape.Join(points)
-	for _, conns := range s.Conns {
-		on := shape.Of(all, conns)
+	if len(s.Targets) > 1 {
+		if c, found := shape.FindCliff(all); found {
+			out.Cliff = &c
+			out.Sentences = append(out.Sentences, cliffText(c))
+		}
+	}
+	for _, group := range shape.Groups(all) {
+		on := shape.Of(all, group)
 		if h, found := shape.FindHump(on); found && out.Hump == nil {
 			out.Hump = &h
 			if err := out.tryChanges(ctx, s, say); err != nil {
@@ -57,8 +64,8 @@ func Read(ctx context.Context, s Sweep, points []shape.Point, say func(string)) 
 			}
 		}
 	}
-	for _, conns := range s.Conns {
-		on := shape.Of(all, conns)
+	for _, group := range shape.Groups(all) {
+		on, conns := shape.Of(all, group), group.Conns
 		k, found := shape.FindKnee(on)
 		if !found || out.Knee != nil && !k.ByConns && k.Most <= out.Knee.Most {
 			continue
@@ -92,6 +99,14 @@ func plainText(all []shape.At) string {
 		}
 	}
 	return fmt.Sprintf("neither slower at low rates nor a limit, up to %s requests/s", units.Count(all[len(all)-1].Rate))
+}
+
+func cliffText(c shape.Cliff) string {
+	if c.Never {
+		return fmt.Sprintf("no answer to messages of %s and more; to those of %s they come within %s. Where the path carries only smaller packets and says so to nobody, it looks like this (pmtu-blackhole): tracepath shows the size.",
+			units.Bytes(float64(c.From.Size)), units.Bytes(float64(c.Below.Size)), units.Short(c.Below.P50))
+	}
+	return fmt.Sprintf("far slower from one size of messages on: half within %s with %s, within %s with %s.", units.Short(c.From.P50), units.Bytes(float64(c.From.Size)), units.Short(c.Below.P50), units.Bytes(float64(c.Below.Size)))
 }
 
 func kneeText(k shape.Knee, conns int) string {

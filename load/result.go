@@ -14,6 +14,7 @@ type Result struct {
 	Done    int64 // answered, errors in the protocol's own words among them
 	Failed  int64 // of these: what the protocol calls an error
 	Unasked int64 // answers that came with no request open
+	Closed  int64 // answers after which the service closed the connection
 	Lost    map[Kind]int64
 	// FromDue is from when a request was due, FromSent from when its first byte was written.
 	FromDue, FromSent *hdrhistogram.Histogram

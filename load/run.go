@@ -294,10 +294,11 @@ func (r *run) changed(e unix.EpollEvent) error {
 	if e.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) == 0 {
 		return nil
 	}
-	return r.read(c)
+	return r.read(c, e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0)
 }
 
-func (r *run) read(c *conn) error {
+// read takes what came. ended: the other side ended the connection, which no further event will say.
+func (r *run) read(c *conn, ended bool) error {
 	for c.at != away {
 		n, err := c.receive(r.buf)
 		switch {
@@ -306,7 +307,7 @@ func (r *run) read(c *conn) error {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, io.EOF):
-			return r.failed(c, Closed)
+			return r.ended(c)
 		case err != nil:
 			return r.failed(c, kindOf(err))
 		}
@@ -324,13 +325,41 @@ func (r *run) read(c *conn) error {
 			return r.failed(c, Closed)
 		case err != nil:
 			return r.failed(c, NoProtocol)
+		case got.Last && c.at == free:
+			r.out.Closed++
+			return r.anew(c)
 		}
 		if err := r.sendReply(c); err != nil {
 			return err
 		}
-		if !c.datagrams && c.top == nil && n < len(r.buf) { // a short read of a stream was all there is (epoll(7))
+		if !c.datagrams && c.top == nil && !ended && n < len(r.buf) { // a short read of a stream was all there is (epoll(7))
 			return nil
 		}
+	}
+	return nil
+}
+
+// ended takes the end of a connection, and of an answer that ends with it.
+func (r *run) ended(c *conn) error {
+	if p, ok := c.talk.(protocol.Ender); ok && c.at == waiting {
+		if got := p.End(); got.Done > 0 {
+			r.clock()
+			r.answered(c, got.Failed)
+			r.out.Closed++
+			return r.anew(c)
+		}
+	}
+	return r.failed(c, Closed)
+}
+
+// anew has a connection made again at once.
+func (r *run) anew(c *conn) error {
+	if err := r.failed(c, Closed); err != nil {
+		return err
+	}
+	if c.again = r.now; r.order.running {
+		r.order.remove(c)
+		r.order.add(c, &r.plan)
 	}
 	return nil
 }

@@ -13,11 +13,19 @@ import (
 
 // Sweep is one plan at many rates, and on many numbers of connections.
 type Sweep struct {
-	Plan    Plan // its Rate and Conns are replaced
-	Rates   []float64
-	Conns   []int
+	Plan  Plan // its Rate and Conns are replaced
+	Rates []float64
+	Conns []int
+	// Targets are the same one with messages of several sizes; none: that of Plan.
+	Targets []SizedTarget
 	Repeats int
 	Seed    uint64
+}
+
+// SizedTarget is a target whose messages have so many bytes.
+type SizedTarget struct {
+	Size   int
+	Target Target
 }
 
 // ackDelay is how long Linux delays an acknowledgement at least (TCP_DELACK_MIN,
@@ -64,7 +72,13 @@ func (s Sweep) Steps() (out []Plan) {
 				p := s.Plan
 				p.Rate, p.Conns, p.For = rate, conns, s.lasts(rate)
 				p.Warm = min(p.For/10, time.Second)
-				pass = append(pass, p)
+				for _, t := range s.Targets {
+					p.Target, p.Size = t.Target, t.Size
+					pass = append(pass, p)
+				}
+				if len(s.Targets) == 0 {
+					pass = append(pass, p)
+				}
 			}
 		}
 		random.Shuffle(len(pass), func(i, j int) { pass[i], pass[j] = pass[j], pass[i] })
@@ -95,7 +109,7 @@ func (s Sweep) Took() (d time.Duration) {
 // PointOf is what a shape needs of a run.
 func PointOf(r *Result) shape.Point {
 	at := func(q float64) float64 { return float64(r.FromSent.ValueAtQuantile(q)) / 1e9 }
-	p := shape.Point{Rate: r.Plan.Rate, Conns: r.Plan.Conns, Answers: r.Rate(), Open: r.Open, Lost: r.LostAll(), Sent: r.Sent, Why: r.Honest()}
+	p := shape.Point{Rate: r.Plan.Rate, Conns: r.Plan.Conns, Size: r.Plan.Size, Answers: r.Rate(), Open: r.Open, Lost: r.LostAll(), Sent: r.Sent, Why: r.HonestSinceSent()}
 	if r.FromSent.TotalCount() > 0 {
 		p.Mean, p.P50, p.P90, p.P99 = r.FromSent.Mean()/1e9, at(50), at(90), at(99)
 		p.DueP50, p.DueP99 = float64(r.FromDue.ValueAtQuantile(50))/1e9, float64(r.FromDue.ValueAtQuantile(99))/1e9

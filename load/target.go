@@ -240,6 +240,12 @@ func split(message []byte, sizes []int) (out [][]byte, err error) {
 	return out, nil
 }
 
+// Sized reports whether the size of its messages can be chosen.
+func (t Target) Sized() bool {
+	_, sized := t.Protocol.(protocol.Sized)
+	return sized
+}
+
 func (t Target) check() error {
 	_, port, err := net.SplitHostPort(t.Address)
 	if err != nil {

@@ -33,11 +33,38 @@ func (c *candidate) entry(g *graph) Entry {
 			g.judging = others
 		}
 		e.Chain, e.Held = g.chain(c), g.gain(c, nil)
-		e.ofStream = slices.ContainsFunc(e.Explains, func(i int) bool { return g.scope.watches(g.symptoms[i].Subject) })
+		e.ofStream = g.ofStream(c, e.Explains)
 		g.judging = anybodys
 	}
 	return e
 }
+
+// What a cause has to do with the stream that was asked for.
+const (
+	notOfStream = iota
+	leadsToStream
+	// sawStream: its own finding measured most of what the stream suffers, such as the seconds in which
+	// no frame came, and not only losses on a way that the stream takes as well.
+	sawStream
+)
+
+func (g *graph) ofStream(c *candidate, explains []int) int {
+	out := notOfStream
+	for _, i := range explains {
+		s := g.symptoms[i]
+		if !g.scope.watches(s.Subject) {
+			continue
+		}
+		if h := c.finding.Harm; s.Name == h.Symptom && s.Unit == h.Unit && h.Amount > mostOfStream*s.Amount {
+			return sawStream
+		}
+		out = leadsToStream
+	}
+	return out
+}
+
+// mostOfStream is the share of what a stream suffers beyond which a finding is about it.
+const mostOfStream = 0.5
 
 // remedy is the finding's own, else the catalogue's. What hurts nobody needs no command at
 // once.

@@ -6,6 +6,7 @@ import (
 
 	"snag/ledger"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/suspect"
 )
@@ -92,7 +93,10 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 					g.add(e)
 				}
 			case tooLate(a, sym.Onset, window):
-				if e.coincidence.part() {
+				if part := fromThenOn(a, sym, e.coincidence, s.Window, lead.Lag); part >= mostFromThen {
+					e.share *= part
+					g.add(e)
+				} else if e.coincidence.part() {
 					late = append(late, e)
 				}
 			case !e.coincidence.Refutes():
@@ -150,6 +154,33 @@ func tooLate(a *candidate, onset recording.Time, window recording.Interval) bool
 	}
 	return a.onset > onset.Add(slack)
 }
+
+// fromThenOn is the share of a symptom, in time, that began no earlier than a cause did. It is 0 unless two
+// or more of its onsets did, and all of these fall on the cause. An onset before may follow an earlier
+// time of the cause that nobody recorded, if it comes no later after the recording's start than an effect
+// may come after its cause.
+func fromThenOn(a *candidate, sym scene.Symptom, c Coincidence, window recording.Interval, lag time.Duration) float64 {
+	if len(c.hit) != len(sym.Active) || c.Covered >= coversAll {
+		return 0
+	}
+	var then []recording.Interval
+	for i, span := range sym.Active {
+		if span.Start < a.onset.Add(-slack) && span.Start <= window.Start.Add(lag) {
+			continue
+		}
+		if !c.hit[i] {
+			return 0
+		}
+		then = append(then, span)
+	}
+	if len(then) < 2 {
+		return 0
+	}
+	return intervals.Seconds(then, window.End) / intervals.Seconds(sym.Active, window.End)
+}
+
+// mostFromThen: a cause of less of a symptom is a part of it at most.
+const mostFromThen = 0.5
 
 func (g *graph) add(e edge) {
 	g.out[e.from] = append(g.out[e.from], e)

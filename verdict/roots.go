@@ -240,7 +240,7 @@ func sortEntries(all []Entry) {
 			return a.Suspect.Name == observerName
 		}
 		if a.State == Culprit && a.ofStream != b.ofStream {
-			return a.ofStream
+			return a.ofStream > b.ofStream
 		}
 		if a.Held != b.Held {
 			return a.Held > b.Held

@@ -81,8 +81,8 @@ type Entry struct {
 
 	from *candidate // nil for what was settled without weighing
 	host *host      // nil where the recording is of one, and of what is settled of all
-	// ofStream: what it leads to is what a stream suffers that was asked for.
-	ofStream bool
+	// ofStream is what it has to do with a stream that was asked for.
+	ofStream int
 }
 
 // Verdict is the answer.

@@ -57,7 +57,7 @@ func TestCompareOfURLs(t *testing.T) {
 		"half of the frames":     {whole, half, []string{"WORSE " + half + ": 12.", " at " + whole, "frames a second 2", "-50 %"}, cli.ExitCulprit},
 		"as many frames":         {whole, other, []string{"AS GOOD", "frames a second 2"}, 0},
 		"nobody publishes B":     {whole, origin.URL(server, "none"), []string{"WORSE B does not answer: " + origin.URL(server, "none")}, cli.ExitCulprit},
-		"nobody publishes A":     {origin.URL(server, "none"), whole, []string{"CAN'T TELL can't tell: A does not answer: " + origin.URL(server, "none")}, cli.ExitCantTell},
+		"nobody publishes A":     {origin.URL(server, "none"), whole, []string{"CAN'T TELL A does not answer: " + origin.URL(server, "none")}, cli.ExitCantTell},
 		"a slower service":       {quick, slow, []string{"WORSE " + strings.ReplaceAll(slow, "hidden", "…") + ": the same requests take", "at " + strings.ReplaceAll(quick, "hidden", "…"), "Not seen"}, cli.ExitCulprit},
 		"a service that refuses": {quick, nothing, []string{"WORSE B does not answer: http://127.0.0.1:1/: ", "connection refused"}, cli.ExitCulprit},
 	} {

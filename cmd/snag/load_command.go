@@ -123,7 +123,7 @@ func sweepRates(ctx context.Context, cmd *cobra.Command, f *loadFlags, a asked) 
 	if a.to > a.from {
 		rates = load.Rates(a.from, a.to, a.conns[0])
 	}
-	s := load.Sweep{Plan: a.plan, Rates: rates, Conns: a.conns, Repeats: f.repeats, Seed: uint64(time.Now().UnixNano())}
+	s := load.Sweep{Plan: a.plan, Rates: rates, Conns: a.conns, Repeats: f.repeats, Targets: several(a.sizes), Seed: uint64(time.Now().UnixNano())}
 	say := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
 	say(fmt.Sprintf("%s, about %s", units.Plural(len(s.Steps()), "step"), s.Took().Round(time.Second)))
 	points, err := load.RunSweep(ctx, s, func(n, of int, p shape.Point) {
@@ -136,7 +136,32 @@ func sweepRates(ctx context.Context, cmd *cobra.Command, f *loadFlags, a asked) 
 	if out.Read, err = load.Read(ctx, s, points, say); err != nil {
 		return err
 	}
+	if f.html != "" {
+		if err := writePage(f.html, out); err != nil {
+			return err
+		}
+	}
 	return show(cmd, f.json, out)
+}
+
+// several are sizes to try; of one there is nothing to tell apart.
+func several(all []load.SizedTarget) []load.SizedTarget {
+	if len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
+func writePage(path string, s loaded.Sweep) error {
+	w, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := s.HTML(w); err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 func findLimit(ctx context.Context, cmd *cobra.Command, f *loadFlags, a asked) error {

@@ -15,7 +15,7 @@ import (
 )
 
 type loadFlags struct {
-	rate, conns       string
+	rate, conns, size string
 	repeats           int
 	until             string
 	every, deadline   time.Duration
@@ -25,7 +25,7 @@ type loadFlags struct {
 	descriptor        string
 	noDelay, quickAck bool
 	options           load.SocketOptions
-	hdr               string
+	hdr, html         string
 	json, yes         bool
 }
 
@@ -39,7 +39,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.deadline, "deadline", 0, "also count the requests that are not answered within this time")
 	flags.DurationVar(&f.window, "for", 10*time.Second, "how long (of a sweep and --until: each step, 2s unless given)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "how long a request may be open")
-	flags.IntVar(&f.request.Size, "size", 64, "tcp and udp: bytes of a message")
+	flags.StringVar(&f.size, "size", "64", "tcp and udp: bytes of a message (4k is 4,096); a range as 1..64k: a sweep")
 	flags.IntVar(&f.request.Reply, "reply", -1, "tcp and udp: bytes of an answer; 0: none is awaited (default: as --size)")
 	flags.IntSliceVar(&f.request.Split, "split", nil, "bytes of each write of a request, as 20,80 (default: one write)")
 	flags.StringVar(&f.request.Data, "data", "", "body of HTTP, message of gRPC as JSON, command of Redis, statement of PostgreSQL; @FILE reads a file")
@@ -56,6 +56,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
 	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
+	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
 	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
 }
@@ -65,10 +66,13 @@ type asked struct {
 	plan     load.Plan
 	from, to float64 // requests/s; equal: one rate
 	conns    []int
+	sizes    []load.SizedTarget
 	bound    *load.Bound
 }
 
-func (a asked) sweeps() bool { return a.bound == nil && (a.to > a.from || len(a.conns) > 1) }
+func (a asked) sweeps() bool {
+	return a.bound == nil && (a.to > a.from || len(a.conns) > 1 || len(a.sizes) > 1)
+}
 
 // stepLasts is how long a step of a sweep is unless --for says so.
 const stepLasts = 2 * time.Second
@@ -80,6 +84,13 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	}
 	if out.conns, err = load.ParseConns(f.conns); err != nil {
 		return out, cli.Usage("--conns: %v", err)
+	}
+	sizes, err := load.ParseSizes(f.size)
+	if err != nil {
+		return out, cli.Usage("--size: %v", err)
+	}
+	if len(sizes) > 1 && f.until != "" {
+		return out, cli.Usage("--until is of one --size")
 	}
 	if f.every < 0 || f.every > 0 && (given("rate") || len(out.conns) > 1) {
 		return out, cli.Usage("--every: a time longer than 0 s, one number of --conns, and no --rate")
@@ -103,14 +114,24 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	if out.to > out.from && f.repeats < 1 {
 		return out, cli.Usage("--repeats %d: at least 1", f.repeats)
 	}
+	for _, n := range sizes {
+		f.request.Size = n
+		if out.plan.Target, err = f.target(ctx, target); err != nil {
+			return out, err
+		}
+		out.sizes = append(out.sizes, load.SizedTarget{Size: n, Target: out.plan.Target})
+	}
+	if len(sizes) > 1 && !out.plan.Target.Sized() {
+		return out, cli.Usage("--size is of tcp:// and udp:// targets: %s has its own messages", out.plan.Target.Name)
+	}
 	if f.hdr != "" && (out.sweeps() || out.bound != nil) {
 		return out, cli.Usage("--hdr is of one rate, and not of a sweep or --until")
 	}
+	if f.html != "" && !out.sweeps() {
+		return out, cli.Usage("--html is of a sweep: give a range of --rate or --conns")
+	}
 	if out.sweeps() && out.from == 0 {
 		return out, cli.Usage("--rate max on several numbers of connections: give a range of rates, such as 10..40k")
-	}
-	if out.plan.Target, err = f.target(ctx, target); err != nil {
-		return out, err
 	}
 	f.options.NoDelay = &f.noDelay
 	if given("quickack") {

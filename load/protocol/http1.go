@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strconv"
 )
@@ -51,6 +50,7 @@ const (
 	inChunkSize
 	inChunk
 	inTrailer
+	inRest // a body that ends with the connection
 )
 
 const mostHead = 64 << 10 // bytes, as nginx and Apache take at most
@@ -71,14 +71,15 @@ type answer struct {
 	status int
 	length int64 // −1: none was given
 	chunks bool
+	closes bool // the connection ends with the answer
 }
-
-var errEndless = errors.New("the answer ends only with its connection: a load over connections that last needs a Content-Length or chunks")
 
 // Read implements Conversation.
 func (r *response) Read(b []byte) (got Got, err error) {
 	for len(b) > 0 {
 		switch r.state {
+		case inRest:
+			return got, nil
 		case inBody, inChunk:
 			n := min(int64(len(b)), r.left)
 			b, r.left = b[n:], r.left-n
@@ -102,13 +103,26 @@ func (r *response) Read(b []byte) (got Got, err error) {
 				continue
 			}
 		}
-		got.Done++
-		if r.status >= 500 || r.status == 429 {
-			got.Failed++
-		}
-		r.answer = answer{}
+		r.done(&got)
 	}
 	return got, nil
+}
+
+func (r *response) done(got *Got) {
+	got.Done++
+	if r.status >= 500 || r.status == 429 {
+		got.Failed++
+	}
+	got.Last = r.closes
+	r.answer = answer{}
+}
+
+// End implements Ender.
+func (r *response) End() (got Got) {
+	if r.state == inRest {
+		r.done(&got)
+	}
+	return got
 }
 
 // nextLine is a line without its end, or what came of it.
@@ -150,7 +164,7 @@ func (r *response) take(line []byte) (ended bool, err error) {
 		case r.length > 0:
 			r.state, r.left = inBody, r.length
 		default:
-			return false, errEndless
+			r.state, r.closes = inRest, true
 		}
 	case inChunkSize:
 		if len(line) == 0 { // the end of the chunk before
@@ -178,7 +192,7 @@ func (r *response) takeStatus(line []byte) error {
 	if err != nil || n < 100 {
 		return fmt.Errorf("%.40q has no status", line)
 	}
-	r.status = n
+	r.status, r.closes = n, line[7] == '0'
 	return nil
 }
 
@@ -192,6 +206,13 @@ func (r *response) takeHeader(line []byte) error {
 			return fmt.Errorf("%.40q is no length", line)
 		}
 		r.length = n
+	case bytes.EqualFold(name, []byte("Connection")):
+		switch value = bytes.ToLower(value); {
+		case bytes.Contains(value, []byte("close")):
+			r.closes = true
+		case bytes.Contains(value, []byte("keep-alive")):
+			r.closes = false
+		}
 	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 		r.chunks = bytes.HasSuffix(bytes.ToLower(value), []byte("chunked"))
 		r.length = -1

@@ -37,12 +37,33 @@ func TestAnswersOfHTTP(t *testing.T) {
 	}
 }
 
+// After some answers the connection ends, and some end with it.
+func TestAnswersThatClose(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text      string
+		got, ends Got
+	}{
+		{"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", Got{Done: 1}, Got{}},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: Close\r\n\r\nx", Got{Done: 1, Last: true}, Got{}},
+		{"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", Got{Done: 1, Last: true}, Got{}},
+		{"HTTP/1.0 200 OK\r\nContent-Length: 1\r\nConnection: keep-alive\r\n\r\nx", Got{Done: 1}, Got{}},
+		{"HTTP/1.0 503 Away\r\n\r\nall of this", Got{}, Got{Done: 1, Failed: 1, Last: true}},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", Got{}, Got{}},
+	} {
+		r := HTTP1{}.New().(*response)
+		got, err := r.Read([]byte(tt.text))
+		if ends := r.End(); err != nil || got != tt.got || ends != tt.ends {
+			t.Errorf("%q: %+v, at its end %+v, %v", tt.text, got, ends, err)
+		}
+	}
+}
+
 func TestWhatIsNoHTTP(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"SSH-2.0-OpenSSH_9.2p1 Debian\r\n":                                "not an answer of HTTP/1.1",
 		"HTTP/1.1 abc\r\n\r\n":                                            "has no status",
-		"HTTP/1.1 200 OK\r\n\r\n":                                         "ends only with its connection",
 		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n":                   "is no length",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n":     "no size of a chunk",
 		"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", mostHead) + "\r\n": "longer than",

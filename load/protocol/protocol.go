@@ -30,6 +30,14 @@ type Got struct {
 	Done   int // answers
 	Failed int // of these: errors in the protocol's own words
 	Stale  int // datagrams that answer an earlier request
+	// Last: the other side closes the connection after this answer.
+	Last bool
+}
+
+// Ender is a conversation in which an answer may end with its connection.
+type Ender interface {
+	// End returns what ended with the connection.
+	End() Got
 }
 
 // Replier is a conversation in which a side also has to send what is no request, such as an

@@ -12,6 +12,7 @@ import (
 type Point struct {
 	Rate    float64 // requests/s asked for; 0: as many as possible
 	Conns   int
+	Size    int     // bytes of a message; 0: it has one size
 	Answers float64 // answers/s
 	Open    float64 // requests open on average
 	Sent    int64
@@ -37,12 +38,12 @@ type At struct {
 // where all are.
 func Join(points []Point) (out []At) {
 	type key struct {
-		conns int
+		group Group
 		rate  float64
 	}
 	by := map[key][]Point{}
 	for _, p := range points {
-		k := key{p.Conns, p.Rate}
+		k := key{p.group(), p.Rate}
 		by[k] = append(by[k], p)
 	}
 	for _, all := range by {
@@ -71,7 +72,9 @@ func Join(points []Point) (out []At) {
 		}
 		out = append(out, a)
 	}
-	slices.SortFunc(out, func(a, b At) int { return cmp.Or(cmp.Compare(a.Conns, b.Conns), cmp.Compare(a.Rate, b.Rate)) })
+	slices.SortFunc(out, func(a, b At) int {
+		return cmp.Or(cmp.Compare(a.Conns, b.Conns), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Rate, b.Rate))
+	})
 	return out
 }
 
@@ -84,10 +87,25 @@ func median(v []float64) float64 {
 	return (v[n/2-1] + v[n/2]) / 2
 }
 
-// Of are those on a number of connections.
-func Of(all []At, conns int) (out []At) {
+// Group is what a sweep over rates has in common.
+type Group struct{ Conns, Size int }
+
+func (p Point) group() Group { return Group{p.Conns, p.Size} }
+
+// Groups are those that there are, in the order of Join.
+func Groups(all []At) (out []Group) {
 	for _, a := range all {
-		if a.Conns == conns {
+		if len(out) == 0 || out[len(out)-1] != a.group() {
+			out = append(out, a.group())
+		}
+	}
+	return out
+}
+
+// Of are those of a group, by rate.
+func Of(all []At, g Group) (out []At) {
+	for _, a := range all {
+		if a.group() == g {
 			out = append(out, a)
 		}
 	}

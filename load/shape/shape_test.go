@@ -148,3 +148,57 @@ func TestFrees(t *testing.T) {
 		}
 	}
 }
+
+func TestCliff(t *testing.T) {
+	t.Parallel()
+	of := func(p50 func(size int) float64) (all []Point) {
+		for size := 64; size <= 64<<10; size *= 2 {
+			for range 3 {
+				v := p50(size)
+				p := Point{Rate: 100, Conns: 5, Size: size, Answers: 100, P50: v, Sent: 200}
+				if v == 0 {
+					p.Lost = 200
+				}
+				all = append(all, p)
+			}
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		name  string
+		p50   func(int) float64
+		from  int // 0: none
+		never bool
+	}{
+		{"by its length", func(n int) float64 { return 1e-3 + 1e-6*float64(n) }, 0, false},
+		{"beyond a segment", func(n int) float64 {
+			if n > 1448 {
+				return 0.041
+			}
+			return 1e-3
+		}, 2048, false},
+		{"beyond the path", func(n int) float64 {
+			if n > 1448 {
+				return 0
+			}
+			return 1e-3
+		}, 2048, true},
+		{"one size alone", func(n int) float64 {
+			if n == 2048 {
+				return 0.041
+			}
+			return 1e-3
+		}, 2048, false},
+		{"by microseconds", func(n int) float64 {
+			if n > 1448 {
+				return 0.5e-3
+			}
+			return 0.1e-3
+		}, 0, false},
+	} {
+		c, found := FindCliff(Join(of(tt.p50)))
+		if found != (tt.from > 0) || found && (c.From.Size != tt.from || c.Never != tt.never) {
+			t.Errorf("%s: %v from %d, never %v", tt.name, found, c.From.Size, c.Never)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	}
 	var b strings.Builder
 	head := map[compare.Outcome]string{compare.Worse: "WORSE", compare.AsGood: "AS GOOD", compare.CantTell: "CAN'T TELL"}[s.Outcome()]
-	b.WriteString(wrapped(head+"  "+s.Sentence(), width))
+	b.WriteString(wrapped(head+"  "+strings.TrimPrefix(s.Sentence(), "can't tell: "), width))
 	fmt.Fprintf(&b, "\nA  %s  %s\nB  %s  %s\n", s.NameA, span(s.A), s.NameB, span(s.B))
 	s.streams(&b, width)
 	s.parties(&b, width)

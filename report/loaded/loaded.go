@@ -63,6 +63,9 @@ func (l Loaded) Text(w io.Writer) {
 		late := r.Late + r.LostAll() + r.Behind
 		fmt.Fprintf(w, "%s of the requests were not answered within %s\n", units.Percent(float64(late)/float64(r.Sent+r.Behind)), r.Plan.Deadline)
 	}
+	if r.Closed > 0 {
+		fmt.Fprintf(w, "the service closed the connection after %s: the time to make the next one is part of the time since a request was due\n", units.Plural(int(r.Closed), "answer"))
+	}
 	for _, line := range losses(r) {
 		fmt.Fprintln(w, line)
 	}
@@ -116,7 +119,7 @@ func (l Loaded) JSON(w io.Writer) error {
 	}
 	out := map[string]any{
 		"version": 1, "target": r.Plan.Target.Name, "connections": r.Plan.Conns, "seconds": r.Took.Seconds(),
-		"rate_asked": r.Plan.Rate, "rate": r.Rate(), "sent": r.Sent, "answered": r.Done, "errors": r.Failed, "unasked": r.Unasked, "lost": lost,
+		"rate_asked": r.Plan.Rate, "rate": r.Rate(), "sent": r.Sent, "answered": r.Done, "errors": r.Failed, "unasked": r.Unasked, "closed": r.Closed, "lost": lost,
 		"open": r.Open, "behind": r.Behind, "busy": r.Busy, "not_the_services": r.Honest(),
 		"since_due": seconds(r.FromDue), "since_sent": seconds(r.FromSent), "own_lag": seconds(r.Lag),
 	}

@@ -30,9 +30,18 @@ func (s Sweep) Text(w io.Writer) {
 	all := shape.Join(s.Points)
 	scale := scaleOf(all)
 	var why []string
+	bySize := sizesOf(all)
 	for i, a := range all {
-		if i == 0 || a.Conns != all[i-1].Conns {
-			fmt.Fprintf(w, "\non %s\n%12s%12s%10s%10s  p50, from %s to %s\n", units.Plural(a.Conns, "connection"), "requests/s", "answers/s", "p50", "p99", short(scale.low), short(scale.high))
+		if i == 0 || headOf(a, bySize) != headOf(all[i-1], bySize) {
+			first := "requests/s"
+			if bySize {
+				first = "bytes"
+			}
+			fmt.Fprintf(w, "\n%s\n%12s%12s%10s%10s  p50, from %s to %s\n", headOf(a, bySize), first, "answers/s", "p50", "p99", short(scale.low), short(scale.high))
+		}
+		first := units.Count(a.Rate)
+		if bySize {
+			first = units.Count(float64(a.Size))
 		}
 		note := ""
 		if a.Repeats == 0 && a.Why != "" {
@@ -40,15 +49,37 @@ func (s Sweep) Text(w io.Writer) {
 			note = fmt.Sprintf(" (%d)", len(why))
 		}
 		if a.P50 == 0 {
-			fmt.Fprintf(w, "%12s%12s%10s%10s  no answer%s\n", units.Count(a.Rate), units.Count(a.Answers), "-", "-", note)
+			fmt.Fprintf(w, "%12s%12s%10s%10s  no answer%s\n", first, units.Count(a.Answers), "-", "-", note)
 			continue
 		}
-		fmt.Fprintf(w, "%12s%12s%10s%10s  %s%s\n", units.Count(a.Rate), units.Count(a.Answers), short(a.P50), short(a.P99), scale.bar(a.P50), note)
+		fmt.Fprintf(w, "%12s%12s%10s%10s  %s%s\n", first, units.Count(a.Answers), short(a.P50), short(a.P99), scale.bar(a.P50), note)
 	}
 	fmt.Fprintln(w, "\ntimes are since each request was sent: medians of the repeats")
 	for i, text := range why {
 		fmt.Fprintf(w, "(%d) not the service's figures: %s\n", i+1, text)
 	}
+}
+
+// sizesOf reports whether the sizes differ at one rate: then they are the rows.
+func sizesOf(all []shape.At) bool {
+	for i := 1; i < len(all); i++ {
+		if all[i].Rate != all[0].Rate {
+			return false
+		}
+	}
+	return len(all) > 1 && all[0].Size != all[len(all)-1].Size
+}
+
+// headOf is what a table is of.
+func headOf(a shape.At, bySize bool) string {
+	head := "on " + units.Plural(a.Conns, "connection")
+	switch {
+	case bySize:
+		return head + ", " + units.Count(a.Rate) + " requests/s"
+	case a.Size > 0:
+		return head + ", messages of " + units.Bytes(float64(a.Size))
+	}
+	return head
 }
 
 func short(s float64) string { return units.Short(s) }
@@ -88,7 +119,7 @@ func (s scale) bar(v float64) string {
 func (s Sweep) JSON(w io.Writer) error {
 	points := []map[string]any{}
 	for _, p := range s.Points {
-		points = append(points, map[string]any{"rate_asked": p.Rate, "connections": p.Conns, "rate": p.Answers, "sent": p.Sent, "lost": p.Lost, "open": p.Open,
+		points = append(points, map[string]any{"rate_asked": p.Rate, "connections": p.Conns, "size": p.Size, "rate": p.Answers, "sent": p.Sent, "lost": p.Lost, "open": p.Open,
 			"mean": p.Mean, "p50": p.P50, "p90": p.P90, "p99": p.P99, "since_due_p50": p.DueP50, "since_due_p99": p.DueP99, "own_lag_p50": p.Lag, "not_the_services": p.Why})
 	}
 	e := json.NewEncoder(w)

@@ -26,6 +26,7 @@ var softnetBacklog = &suspect.Suspect{
 		{Measure: "drops.reason", Must: false, Why: "the reason CPU_BACKLOG"},
 		{Measure: "host.links", Must: false, Why: "how many packets came in by that interface, and its own count of drops"},
 		{Measure: "host.cpu", Must: false, Why: "whether the CPU had any time left"},
+		{Measure: "host.netstat", Must: false, Why: "whether TCP sent again what was dropped"},
 	},
 	For: []string{
 		"decisive: the CPUs' drops are as many as the CPU_BACKLOG drops, or as the interfaces' receive drops (healthy: 0)",
@@ -34,6 +35,7 @@ var softnetBacklog = &suspect.Suspect{
 	Against: []string{
 		"decisive: squeezes and no drops: nothing was lost (an idle host: 6 squeezes, 0 drops)",
 		"weak: the CPU was busy with softirqs all the time: a longer queue would only make the packets wait",
+		"weak: all of them were TCP's, and next to nothing was sent again: keepalives and acknowledgements, a risk",
 		"trap: the RPS flow limit drops at half the length already, and counts as a drop too",
 	},
 	LeadsTo: []suspect.Lead{{To: "packet-loss", Lag: 2 * time.Second}, {To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 5 * time.Second}},
@@ -96,6 +98,10 @@ func weighSoftnetBacklog(s *scene.Scene, r *recording.Recording) []suspect.Findi
 	}
 	if len(devices) > 0 {
 		f.Text += " of " + s.Name(devices[0])
+	}
+	if e, ok := unmissed(r, rows, lost, f.Active); ok {
+		f.Evidence = append(f.Evidence, e)
+		return []suspect.Finding{f}
 	}
 	f.Harm = suspect.Harm{Symptom: scene.DatagramsLost, Amount: lost, Of: of, Unit: "packets", Text: fmt.Sprintf("%s packets dropped at a CPU's backlog", units.OfAll(lost, of))}
 	return []suspect.Finding{f}

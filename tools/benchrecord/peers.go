@@ -125,7 +125,7 @@ func perf(file time.Duration) maker {
 	return func(dir string) recorder {
 		return recorder{
 			name: "perf record, 19 Hz", tool: "perf", disk: grown{[]string{"perf"}}, files: map[string]string{"perf/x": ""},
-			programs: []program{{name: "perf", stop: syscall.SIGINT, argv: []string{"perf", "record", "-q", "-F", "19", "-a", "-g", "--switch-output=" + file.String(), "--switch-max-files=8640",
+			programs: []program{{name: "perf", stop: syscall.SIGINT, argv: []string{"perf", "record", "-q", "-F", "19", "-a", "-g", fmt.Sprintf("--switch-output=%.0fs", file.Seconds()), "--switch-max-files=8640",
 				"-o", filepath.Join(dir, "perf", "data")}}},
 			note: "in place of a continuous profiler; samples are taken in the time of the processes that are sampled",
 		}
