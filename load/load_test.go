@@ -197,3 +197,39 @@ func TestTargets(t *testing.T) {
 		t.Errorf("%+v %s", to, request)
 	}
 }
+
+// A service that answers 50 a second answers 50 a second, whatever it is asked for.
+func TestRateOfAnOverload(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				b := make([]byte, 64)
+				for {
+					if _, err := c.Read(b); err != nil {
+						return
+					}
+					time.Sleep(20 * time.Millisecond)
+					_, _ = c.Write(b)
+				}
+			}()
+		}
+	}()
+	p := plan(target(t, "tcp://"+l.Addr().String(), Request{Size: 64, Reply: 64}))
+	p.Conns, p.Rate, p.Warm = 1, 5000, 200*time.Millisecond
+	r, err := Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Rate() < 20 || r.Rate() > 51 || r.Behind < 4000 {
+		t.Errorf("%g answers a second, %d not sent", r.Rate(), r.Behind)
+	}
+}

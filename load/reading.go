@@ -59,7 +59,8 @@ func Read(ctx context.Context, s Sweep, points []shape.Point, say func(string)) 
 		on := shape.Of(all, group)
 		if h, found := shape.FindHump(on); found && out.Hump == nil {
 			out.Hump = &h
-			if err := out.tryChanges(ctx, s, say); err != nil {
+			out.Sentences = append(out.Sentences, fmt.Sprintf("slower with few requests than with many: half within %s at %s/s, within %s at %s/s.", units.Short(h.Peak.P50), units.Count(h.Peak.Rate), units.Short(h.Beyond.P50), units.Count(h.Beyond.Rate)))
+			if err := out.tryChanges(ctx, s, h.Peak, say); err != nil {
 				return out, err
 			}
 		}
@@ -71,6 +72,15 @@ func Read(ctx context.Context, s Sweep, points []shape.Point, say func(string)) 
 			continue
 		}
 		out.Knee = &k
+		if k.NoWork() {
+			out.Sentences = append(out.Sentences, fmt.Sprintf("from %s requests/s on a request takes %s, where it takes %s with fewer. The service is not busy then: what it answers is less than one request at a time (Little's law).", units.Count(k.At.Rate), units.Short(k.At.P50), units.Short(k.Base)))
+			if out.Freed == "" {
+				if err := out.tryChanges(ctx, s, k.At, say); err != nil {
+					return out, err
+				}
+			}
+			continue
+		}
 		out.Sentences = append(out.Sentences, kneeText(k, conns))
 		if peak, after, falls := shape.Falls(on); falls {
 			out.Sentences = append(out.Sentences, fmt.Sprintf("More requests bring fewer answers: %s/s of %s asked, %s/s of %s.", units.Count(peak.Answers), units.Count(peak.Rate), units.Count(after.Answers), units.Count(after.Rate)))
@@ -117,16 +127,15 @@ func kneeText(k shape.Knee, conns int) string {
 	return text + fmt.Sprintf(" A request takes %s while nothing queues: it works on %.1f requests at a time (Little's law). Beyond that, requests queue.", units.Short(k.Base), k.Workers)
 }
 
-// tryChanges asks at the peak's rate in turn as before, and with one thing changed.
-func (out *Reading) tryChanges(ctx context.Context, s Sweep, say func(string)) error {
-	h := out.Hump
-	out.Sentences = append(out.Sentences, fmt.Sprintf("slower with few requests than with many: half within %s at %s/s, within %s at %s/s.", units.Short(h.Peak.P50), units.Count(h.Peak.Rate), units.Short(h.Beyond.P50), units.Count(h.Beyond.Rate)))
+// tryChanges asks at a rate in turn as before, and with one thing changed.
+func (out *Reading) tryChanges(ctx context.Context, s Sweep, at shape.At, say func(string)) error {
 	for _, c := range changesOf(s.Plan) {
-		say(fmt.Sprintf("with and without %s at %s requests/s", c.name, units.Count(h.Peak.Rate)))
+		say(fmt.Sprintf("with and without %s at %s requests/s", c.name, units.Count(at.Rate)))
 		var all []shape.Pair
 		for range pairs {
 			p := s.Plan
-			p.Rate, p.Conns, p.For = h.Peak.Rate, h.Peak.Conns, s.lasts(h.Peak.Rate)
+			p.Rate, p.Conns, p.For = at.Rate, at.Conns, s.lasts(at.Rate)
+			s.resize(&p, at.Size)
 			as, err := Run(ctx, p)
 			if err != nil {
 				return err

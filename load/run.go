@@ -26,7 +26,7 @@ type run struct {
 	buf     []byte
 	began   time.Time
 	now     time.Duration // since began
-	from    time.Duration // what was due before does not count
+	from    time.Duration // what was sent before does not count
 	until   time.Duration // nothing that is due later is sent
 	open    int
 	opened  time.Duration // when open changed last
@@ -232,8 +232,9 @@ func (r *run) goOn(c *conn) error {
 	return nil
 }
 
-// counts reports whether the open request is one of those that are measured.
-func (c *conn) counts(r *run) bool { return c.due >= r.from && c.due < r.until }
+// counts reports whether the open request is one of those that are measured: by when it was sent. Of a
+// service that is overloaded those that are sent in the window were due long before it.
+func (c *conn) counts(r *run) bool { return c.sent >= r.from && c.sent < r.until }
 
 func (r *run) answered(c *conn, failed int) {
 	if c.counts(r) {

@@ -98,6 +98,15 @@ func (s Sweep) lasts(rate float64) time.Duration {
 	return min(max(s.Plan.For, need), mostStretched*s.Plan.For)
 }
 
+// resize has a plan ask with messages of a size.
+func (s Sweep) resize(p *Plan, size int) {
+	for _, t := range s.Targets {
+		if t.Size == size {
+			p.Target, p.Size = t.Target, size
+		}
+	}
+}
+
 // Took is about how long a sweep takes.
 func (s Sweep) Took() (d time.Duration) {
 	for _, p := range s.Steps() {

@@ -14,7 +14,14 @@ type Knee struct {
 	At      At      // the first rate beyond it
 }
 
+// NoWork reports whether what holds the answers up is no work: fewer than one request at a time would
+// keep the service idle, and each takes far longer than it does with fewer requests.
+func (k Knee) NoWork() bool {
+	return k.Workers < lessThanOne && k.At.P50 > leastRatio*k.Base && k.At.P50-k.Base > leastHump
+}
+
 const (
+	lessThanOne = 0.6
 	// leastShort is the share of the requests that the answers fall short by at a knee.
 	leastShort = 0.05
 	byConns    = 0.85

@@ -93,6 +93,23 @@ func TestKnee(t *testing.T) {
 	if k, found := FindKnee(points(rates, 100, keepsUp, func(float64) float64 { return 0.001 })); found {
 		t.Errorf("a service that keeps up has a knee: %+v", k)
 	}
+	// 10 connections, each answer of which waits 40 ms from some rate on: no worker is busy.
+	if k, found := FindKnee(points(rates, 10, func(r float64) float64 { return min(r, 240) }, func(r float64) float64 {
+		if r < 200 {
+			return 0.2e-3
+		}
+		return 0.041
+	})); !found || !k.NoWork() {
+		t.Errorf("delayed acknowledgements: %v %+v", found, k)
+	}
+	if k, found := FindKnee(points(rates, 10, func(r float64) float64 { return min(r, 50) }, func(r float64) float64 {
+		if r < 50 {
+			return 0.02
+		}
+		return 0.2
+	})); !found || k.NoWork() {
+		t.Errorf("one worker: %v %+v", found, k)
+	}
 	k, found := FindKnee(points(rates, 10, func(r float64) float64 { return min(r, 500) }, func(float64) float64 { return 0.02 }))
 	if !found || !k.ByConns {
 		t.Errorf("10 connections that all wait are the limit: %v %+v", found, k)
