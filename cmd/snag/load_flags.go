@@ -25,7 +25,7 @@ type loadFlags struct {
 	descriptor        string
 	noDelay, quickAck bool
 	options           load.SocketOptions
-	hdr               string
+	hdr, out          string
 	json, yes         bool
 }
 
@@ -56,6 +56,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
 	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
+	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
 	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
 }
@@ -103,8 +104,10 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	if out.to > out.from && f.repeats < 1 {
 		return out, cli.Usage("--repeats %d: at least 1", f.repeats)
 	}
-	if f.hdr != "" && (out.sweeps() || out.bound != nil) {
-		return out, cli.Usage("--hdr is of one rate, and not of a sweep or --until")
+	for name, value := range map[string]string{"hdr": f.hdr, "out": f.out} {
+		if value != "" && (out.sweeps() || out.bound != nil) {
+			return out, cli.Usage("--%s is of one rate, and not of a sweep or --until", name)
+		}
 	}
 	if out.sweeps() && out.from == 0 {
 		return out, cli.Usage("--rate max on several numbers of connections: give a range of rates, such as 10..40k")
