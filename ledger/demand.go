@@ -42,7 +42,7 @@ func (r *room) takes(seconds int) bool {
 
 // Build books all demand of a recording.
 func Build(s *scene.Scene, r *recording.Recording) *Ledger {
-	r = withNames(r)
+	r, unseen := withLoads(s, withNames(r))
 	standing, r := sinceBefore(s, r)
 	l := &Ledger{Window: s.Window, called: map[string]*Party{}}
 	looks := looksOf(s, r)
@@ -95,6 +95,8 @@ func Build(s *scene.Scene, r *recording.Recording) *Ledger {
 	l.usual(r)
 	l.objective(r)
 	l.Felt = l.felt(s, r)
+	l.Loads = l.loads(s, r, unseen)
+	l.feltByLoads(s, r)
 	l.Pools = l.pools()
 	return l
 }
@@ -125,6 +127,8 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 	p := &Party{Role: role, Subject: v.Subject, PIDs: slices.Clone(v.PIDs), netns: s.NetnsName(v.Subject.Netns), answers: map[int]uint64{}, failures: map[int]uint64{}, open: map[int]float64{}}
 	if role == Calls {
 		p.Address, p.from = v.Rows[0].Remote, v.Rows[0].Netns
+	} else {
+		p.local = scene.Address(v.Rows[0].Local)
 	}
 	d := demand{party: p, seconds: map[int]second{}, room: left}
 	sum := 0.0

@@ -62,6 +62,10 @@ type Delay struct {
 	Behind []Part
 	// Active are the seconds in which most of it fell; nil: throughout.
 	Active []recording.Interval
+	// Load is whose clients it holds up, where only they show it; nil elsewhere. Late is the share of its
+	// requests that missed the objective; 0: there is none.
+	Load *Load
+	Late float64
 }
 
 // Part is the share of an account in a delay.
@@ -508,9 +512,9 @@ func (p *Party) active(window recording.Interval) (out []recording.Interval) {
 
 // othersCPU is the part of the CPU time of the window that neither the party's processes
 // used nor those on this host which ask them: a load that fills the CPUs itself waits for
-// itself.
+// itself. So does one of snag's own, and is nobody else's trouble.
 func othersCPU(s *scene.Scene, r *recording.Recording, p *Party) float64 {
-	own, all := 0.0, 0.0
+	own, all := r.LoadCPU(), r.LoadCPU()
 	for _, q := range s.Processes {
 		used := q.Last().CPU - q.First().CPU
 		if used <= 0 || q.Subject.PID == r.Manifest.SelfPID {

@@ -133,6 +133,7 @@ type Party struct {
 	// Strangers have connections of it, and nobody looked at their threads.
 	Strangers Strangers
 
+	local    string          // where it is asked, of a service
 	netns    string          // the name of its network namespace
 	from     uint64          // the network namespace of who calls
 	answers  map[int]uint64  // by the second in which they ended
@@ -155,6 +156,9 @@ type Ledger struct {
 	// Faint are delays that people would notice too. A busy machine causes the like, so they count
 	// only where a cause is proved by other evidence.
 	Faint []Delay
+
+	// Loads are snag's own, which asked services while the host was recorded.
+	Loads []Load
 
 	// Pools of connections to others for which requests waited.
 	Pools []Pool

@@ -92,13 +92,15 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	elsewhere := servesNobody(s, r)
 	sorted := make([]place, len(r.ThreadStates))
 	busy, been := map[[2]int]bool{}, map[[2]int]map[place]uint64{}
-	sleeps, locks := SleepWords(r), lockWords(r)
+	sleeps, locks, asked := SleepWords(r), lockWords(r), loadedSockets(s, r)
 	for i, row := range r.ThreadStates {
 		sorted[i] = placeOf(s, row)
 		if word := (Word{row.PID, row.Futex}); row.State == "S" && !row.Lock && sleeps[word] {
 			sorted[i] = place{account: Sleep}
 		} else if row.State == "S" && locks[word] {
 			sorted[i] = place{account: Lock, where: fmt.Sprintf("%#x", row.Futex)}
+		} else if sorted[i].account == Call && asked[inode{row.PID, row.Inode}] {
+			sorted[i] = place{} // the next request
 		}
 		if sorted[i].account != "" && !elsewhere[[2]int{row.PID, row.TID}] {
 			t := [2]int{row.PID, row.TID}

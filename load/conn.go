@@ -36,6 +36,7 @@ type conn struct {
 	datagrams bool
 
 	due, sent    time.Duration // of the open request
+	readyAt      time.Duration // when it could be sent: it was due, and the connection free
 	piece, wrote int           // where its writing is
 	joinBy       time.Duration
 	again        time.Duration // away: when it is made again

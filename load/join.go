@@ -118,6 +118,7 @@ func (r *run) joined(c *conn) error {
 		return nil
 	}
 	r.plan.Options.quick(c.fd)
+	r.out.Locals.add(c.fd)
 	c.at, c.freeAt = free, r.now
 	if r.order.running {
 		r.order.add(c, &r.plan)
@@ -129,12 +130,12 @@ func (r *run) joined(c *conn) error {
 func (r *run) failed(c *conn, kind Kind) error {
 	if c.at == asking || c.at == waiting {
 		if c.counts(r) {
-			r.out.Lost[kind]++
+			r.lose(kind)
 		}
 		r.openChanged(-1)
 		c.next += int64(len(r.conns))
 	} else if kind != Closed { // of a connection without a request; that an idle one is closed is ordinary
-		r.out.Lost[kind]++
+		r.lose(kind)
 	}
 	if c.at == free {
 		r.order.remove(c)
@@ -163,7 +164,7 @@ func (r *run) giveUp() error {
 				break
 			}
 			if c.counts(r) {
-				r.out.Lost[NoAnswer]++
+				r.lose(NoAnswer)
 			}
 			r.openChanged(-1)
 			r.isFree(c)

@@ -29,6 +29,9 @@ type Plan struct {
 	Timeout time.Duration
 	// Deadline is when an answer comes too late, since its request was due; 0: never.
 	Deadline time.Duration
+	// Each is called with each second that is over and when it began, on the load's own thread: it must be
+	// quick. May be nil.
+	Each func(began time.Time, s Second)
 }
 
 const mostRate = 10e6 // requests/s

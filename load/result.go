@@ -10,6 +10,7 @@ import (
 type Result struct {
 	Plan    Plan
 	Took    time.Duration // from the first request that counts to the last answer that was awaited
+	Asked   int64         // requests that were due
 	Sent    int64
 	Done    int64 // answered, errors in the protocol's own words among them
 	Failed  int64 // of these: what the protocol calls an error
@@ -27,6 +28,14 @@ type Result struct {
 	// Late is how many answers came after the deadline.
 	Late   int64
 	growth growth
+	// Parts are those of all answers' times since they were due.
+	Parts Parts
+	byDue [buckets]Parts // the same, by how long that was
+	// Began is from when on requests count, Address whom they were sent to, in numbers, and Locals where from.
+	Began   time.Time
+	Address string
+	Locals  Locals
+	CPU     float64 // time that the load's thread used, s
 	// Behind is how many requests were due at the end and not sent, as no connection was free.
 	Behind int64
 }
@@ -78,7 +87,7 @@ func (r *Result) LostAll() (n int64) {
 
 // Overloaded reports whether the service answered fewer requests than were due.
 func (r *Result) Overloaded() bool {
-	return r.Plan.Rate > 0 && float64(r.Done) < leastAchieved*r.Plan.Rate*r.Plan.For.Seconds() && r.Behind > 0
+	return r.Plan.Rate > 0 && float64(r.Done) < leastAchieved*r.Plan.Rate*r.Took.Seconds() && r.Behind > 0
 }
 
 // growth fits a line to the times since requests were due, over when they were due.

@@ -17,23 +17,28 @@ import (
 
 // run is one run of a plan, all of it on one thread.
 type run struct {
-	plan    Plan
-	to      unix.Sockaddr
-	family  int
-	poll    *poller
-	conns   []conn
-	order   byReady
-	buf     []byte
-	began   time.Time
-	now     time.Duration // since began
-	from    time.Duration // what was sent before does not count
-	until   time.Duration // nothing that is due later is sent
-	open    int
-	opened  time.Duration // when open changed last
-	area    float64       // of open over time, request-seconds
-	checked time.Duration
-	waited  time.Duration // in poll.wait
-	out     *Result
+	plan   Plan
+	to     unix.Sockaddr
+	family int
+	poll   *poller
+	conns  []conn
+	order  byReady
+	buf    []byte
+	began  time.Time
+	now    time.Duration // since began
+	from   time.Duration // what was sent before does not count
+	until  time.Duration // nothing that is due later is sent
+	open   int
+	opened time.Duration // when open changed last
+	area   float64       // of open over time, request-seconds
+	// The second that goes on, and its part of area; counts: the connections are made.
+	second     Second
+	secondArea float64
+	counts     bool
+	spent      float64 // CPU time of the thread before it was the load's, s
+	checked    time.Duration
+	waited     time.Duration // in poll.wait
+	out        *Result
 
 	logins   *logins // nil: the protocol has none
 	loginErr error   // the first one
@@ -50,6 +55,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := r.resolve(ctx); err != nil {
 		return nil, err
 	}
+	r.out.Address = r.address
 	if err := descriptorsFor(p.Conns); err != nil {
 		return nil, err
 	}
@@ -96,6 +102,7 @@ func (r *run) resolve(ctx context.Context) error {
 }
 
 func (r *run) all(ctx context.Context) (err error) {
+	r.spent = threadCPU()
 	if err := pin(r.plan.Options.CPU); err != nil {
 		return err
 	}
@@ -117,7 +124,8 @@ func (r *run) all(ctx context.Context) (err error) {
 	if err := r.joinAll(ctx); err != nil {
 		return err
 	}
-	r.began, r.now = time.Now(), 0
+	r.began, r.now, r.counts = time.Now(), 0, true
+	r.out.Began = r.began.Add(r.from)
 	for i := range r.conns {
 		c := &r.conns[i]
 		c.freeAt, c.again = 0, beforeAgain
@@ -133,8 +141,6 @@ func (r *run) all(ctx context.Context) (err error) {
 		}
 	}
 }
-
-func (r *run) clock() { r.now = time.Since(r.began) }
 
 // step sends what is due, and takes what came until the next is.
 func (r *run) step() (over bool, err error) {
@@ -205,9 +211,10 @@ func (r *run) ask(c *conn) error {
 		c.due = ready
 	}
 	c.request = c.talk.Ask(c.next)
-	c.sent = r.now
+	c.readyAt, c.sent = ready, r.now
 	if c.counts(r) {
 		r.out.Sent++
+		r.second.Sent++
 		note(r.out.Lag, c.sent-ready)
 	}
 	r.openChanged(1)
@@ -246,6 +253,7 @@ func (r *run) answered(c *conn, failed int) {
 			r.out.Late++
 		}
 		note(r.out.FromSent, r.now-c.sent)
+		r.took(c, failed)
 	}
 	r.openChanged(-1)
 	r.isFree(c)
@@ -259,11 +267,18 @@ func (r *run) isFree(c *conn) {
 
 // openChanged keeps the area under the number of open requests, of the time that counts.
 func (r *run) openChanged(by int) {
-	from, to := max(r.opened, r.from), min(r.now, r.until)
+	r.openUntil(r.now)
+	r.open += by
+}
+
+func (r *run) openUntil(at time.Duration) {
+	from, to := max(r.opened, r.from), min(at, r.until)
 	if to > from {
-		r.area += float64(r.open) * (to - from).Seconds()
+		area := float64(r.open) * (to - from).Seconds()
+		r.area += area
+		r.secondArea += area
 	}
-	r.open, r.opened = r.open+by, r.now
+	r.opened = at
 }
 
 // changed takes what came on a connection.
@@ -396,10 +411,11 @@ func (r *run) end() {
 	r.out.Open = r.area / (r.until - r.from).Seconds()
 	r.out.Took = r.until - r.from
 	r.out.Busy = 1 - r.waited.Seconds()/r.now.Seconds()
+	r.out.CPU = threadCPU() - r.spent
 	for i := range r.conns {
 		c := &r.conns[i]
 		if (c.at == asking || c.at == waiting) && c.counts(r) {
-			r.out.Lost[NoAnswer]++
+			r.lose(NoAnswer)
 			c.next += int64(len(r.conns))
 		}
 		if r.plan.Rate == 0 {
@@ -408,5 +424,8 @@ func (r *run) end() {
 		if last := int64(r.until.Seconds() * r.plan.Rate); c.next < last {
 			r.out.Behind += (last - c.next + int64(len(r.conns)) - 1) / int64(len(r.conns))
 		}
+	}
+	if r.now > r.from+r.second.Began {
+		r.endSecond(r.now)
 	}
 }

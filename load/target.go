@@ -256,3 +256,10 @@ func (t Target) check() error {
 	}
 	return nil
 }
+
+// Port is the port of the target; 0 where it has a name and not a number.
+func (t Target) Port() int {
+	_, port, _ := net.SplitHostPort(t.Address) // checked before
+	n, _ := strconv.Atoi(port)
+	return n
+}

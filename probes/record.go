@@ -80,6 +80,8 @@ type Plan struct {
 	// Reading stands in the place of the probe of its name: somebody reads the
 	// streams already. nil: all are as in All.
 	Reading *probe.Probe
+	// Load sends requests meanwhile; nil: none are sent.
+	Load   *probe.Probe
 	Probes  []string // only these; empty: all
 	Closer  []int    // processes that the costly probes look at from the start
 	// Remaining is asked after the first part of the window, and now and then later, which processes the
@@ -154,6 +156,9 @@ func Record(ctx context.Context, p Plan) error {
 		if p.Reading != nil && all[i].Name == p.Reading.Name {
 			all[i] = *p.Reading
 		}
+	}
+	if p.Load != nil { // the last to start, and the first to end: the others see all of it
+		all = append(all, *p.Load)
 	}
 	return record(ctx, p, all)
 }

@@ -50,6 +50,9 @@ var feeds = map[string][]string{
 	"requests":        {"sides.requests"},
 	"request_seconds": {"sides.requests"},
 
+	"loads":        {MeasureLoad},
+	"load_seconds": {MeasureLoad},
+
 	"oncpu":      {"oncpu.stacks"},
 	"loops":      {"oncpu.loops"},
 	"offcpu":     {"offcpu.waits"},

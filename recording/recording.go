@@ -107,6 +107,8 @@ type Recording struct {
 	Facts          []Fact
 	Requests       []Request
 	RequestSeconds []RequestSecond
+	Loads          []Load
+	LoadSeconds    []LoadSecond
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string
 	// Baseline is a recording of a good time or a good host that this one is to be

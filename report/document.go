@@ -37,7 +37,9 @@ type Document struct {
 	// Foremost is worse than all that a culprit leads to, and nobody was proved to cause it.
 	Foremost *Foremost `json:"foremost,omitempty"`
 	// Requests are where the time of requests went, those with the most open first.
-	Requests  []Requests `json:"requests,omitempty"`
+	Requests []Requests `json:"requests,omitempty"`
+	// Loads are snag's own requests, which were sent meanwhile.
+	Loads     []Load     `json:"loads,omitempty"`
 	Verdict   []Entry    `json:"verdict"`
 	Abstained string     `json:"abstained,omitempty"`
 	Next      string     `json:"next_measurement,omitempty"`
@@ -270,7 +272,7 @@ func NewDocument(v *verdict.Verdict) Document {
 	for i, s := range v.Symptoms {
 		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, known(s.Share), s.Amount, s.Unit, intervals(s.Active), s.Elsewhere, slices.Contains(unexplained, i)})
 	}
-	d.Requests = requests(v)
+	d.Requests, d.Loads = requests(v), loads(v)
 	byID := map[string]string{}
 	for _, e := range v.Entries {
 		byID[e.ID] = e.Suspect.Name

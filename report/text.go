@@ -73,6 +73,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 	for _, warning := range v.Warnings {
 		p.item("", p.yellow("! "), "  ", warning)
 	}
+	p.loadHead(v)
 	p.headline(v, culprits)
 	p.foremost(v)
 	p.symptoms(v, len(culprits) > 0)
@@ -86,6 +87,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 	p.twoSides(r)
 	p.conversations(r)
 	p.inFiles(r)
+	p.load(v)
 	p.parties(v)
 	p.others(v)
 	p.elsewhere(v)
@@ -297,10 +299,13 @@ func (p *page) foot(r *recording.Recording) {
 	for _, c := range r.Coverage {
 		late, lost = max(late, c.Late), lost+c.Lost
 	}
-	cost := itself(r, p.CPU)
+	load := ""
+	if asking := r.LoadCPU(); asking > 0 {
+		load = fmt.Sprintf(", of which the load took %.2f s", asking)
+	}
 	switch {
 	case len(r.Manifest.Files) == 0:
-		p.add(p.dim(fmt.Sprintf("%-14s%.2f s CPU, latest tick %.2f s late, %s events lost", "snag itself", cost, late, units.Count(float64(lost)))))
+		p.add(p.dim(fmt.Sprintf("%-14s%.2f s CPU%s, latest tick %.2f s late, %s events lost", "snag itself", itself(r, p.CPU), load, late, units.Count(float64(lost)))))
 	case lost > 0:
 		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
 	}

@@ -8,7 +8,7 @@ const verdict = read('verdict.schema.json');
 
 // One document: what the verdict's schema defines is defined here, by names that
 // the types can have.
-const names = { symptom: 'Symptom', entry: 'Entry', evidence: 'Evidence', coverage: 'Coverage', subject: 'Subject', interval: 'Interval' };
+const names = { symptom: 'Symptom', entry: 'Entry', evidence: 'Evidence', coverage: 'Coverage', subject: 'Subject', interval: 'Interval', load: 'Load' };
 for (const [key, title] of Object.entries(names)) verdict.$defs[key].title = title;
 verdict.title = 'Verdict';
 page.$defs = { ...page.$defs, ...verdict.$defs, verdict: { ...verdict, $defs: undefined, $id: undefined, $schema: undefined } };

@@ -84,6 +84,8 @@ func delayed(d ledger.Delay) string {
 	}
 	text := fmt.Sprintf("%.2g requests held up at any moment, %.0f %% of their time: %s", d.Held, 100*d.Share, strings.Join(why, ", "))
 	switch u := d.Party.Usual; {
+	case d.Load != nil:
+		text = loadDelayed(d, text)
 	case u != nil && u.Objective > 0:
 		text = fmt.Sprintf("%.3g %% of the answers take longer than the %s that they may, %s on average (%s)", 100*u.Late, units.Short(u.Objective), units.Short(d.Party.Mean), text)
 	case u != nil && u.Times > 0:

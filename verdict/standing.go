@@ -39,7 +39,7 @@ func (v *Verdict) Standing() Standing {
 		return Found
 	case v.Abstained != "":
 		return Unproved
-	case len(v.Unmeasured()) > 0, v.judgedNobody(), len(v.Uncounted()) > 0, v.idle() != "":
+	case len(v.Unmeasured()) > 0, v.judgedNobody(), len(v.Uncounted()) > 0, v.idle() != "", v.loadTellsNothing() != "":
 		return Blind
 	case len(v.erring()) > 0:
 		return Erring
@@ -178,6 +178,9 @@ func (v *Verdict) Why() (text, next string) {
 				text += fmt.Sprintf(" (and at %d more)", len(lacking)-1)
 			}
 			return text, "what its clients measure (grpc_client_handling_seconds, say), or snag find --for 2m: connections that begin in it are followed"
+		}
+		if untold := v.loadTellsNothing(); text == "" && untold != "" {
+			return untold, "snag load TARGET with the same flags, until its figures are the service's; then snag find --load again"
 		}
 		if text == "" {
 			text, next = v.idle(), "snag find --for 2m, with the same target, while it is used"

@@ -121,7 +121,7 @@ func recordNow(cmd *cobra.Command, window time.Duration, quiet bool) (*recording
 	ctx, over := untilAsked(cmd.Context(), keptIn(dir))
 	defer over()
 	f := findFlags{window: window, quiet: quiet}
-	recorded, begun := f.record(ctx, dir, 0, nil)
+	recorded, begun := f.record(ctx, dir, 0, nil, nil)
 	if !begun {
 		return nil, recorded
 	}

@@ -32,6 +32,7 @@ type findFlags struct {
 	budget   string
 	share    float64 // of the machine, from budget
 	stops    bool    // of Go programs
+	load     string
 	past     pastFlags
 	show     showFlags
 }
@@ -58,6 +59,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
   sudo snag find --for 10s --port 1935
   sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json
   sudo snag find --discover nginx:http://127.0.0.1:8080/stat
+  sudo snag find --port 8080 --load 'http://127.0.0.1:8080/ --rate 200' --slo 50ms
   sudo snag find --symptom 'slow answers on port 8080' --since 5m
   sudo snag find --at 14:17:28`,
 		Args: noArgs,
@@ -72,6 +74,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream meanwhile, as a viewer would: its freezes are the symptom; may be given more than once")
 	flags.StringVar(&f.layers, "layers", "", "read one stream at several places, ingest=URL,origin=URL,edge=URL, and name the first that hurts it; with {host}, {app} and {stream} in the URLs, each of --discover")
 	f.listed.register(cmd)
+	flags.StringVar(&f.load, "load", "", "send requests to a service meanwhile: a target of snag load with its flags, as 'http://127.0.0.1:8080/ --rate 1k'; their waiting is judged together with the host (docs/load.md)")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
 	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
@@ -93,6 +96,9 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("netns") && f.target.Netns == "" {
 		return cli.Usage("--netns: the network namespace has no name")
+	}
+	if cmd.Flags().Changed("load") && f.load == "" {
+		return cli.Usage("--load: give a target, such as 'http://127.0.0.1:8080/ --rate 1k'")
 	}
 	if err := f.listed.check(cmd, f.layers); err != nil {
 		return err
@@ -147,6 +153,10 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if err != nil {
 		return err
 	}
+	loading, err := f.loading(cmd.Context())
+	if err != nil {
+		return err
+	}
 	dir := f.out
 	if dir == "" {
 		if dir, err = private.New(time.Now()); err != nil {
@@ -157,7 +167,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	defer over()
 	stayLean(cmd.Context())
 	began := time.Now()
-	recorded, begun := f.record(ctx, dir, since, reading)
+	recorded, begun := f.record(ctx, dir, since, reading, loading)
 	if !begun {
 		if f.out == "" {
 			_ = os.Remove(dir) // it is empty
@@ -190,11 +200,11 @@ func (f *findFlags) layersOfOne() string {
 
 // record records the host into a folder, for the time and with the budget of the flags;
 // begun is false where nothing was. It ends early with ctx.
-func (f *findFlags) record(ctx context.Context, dir string, since recording.Time, reading *probe.Probe) (err error, begun bool) {
+func (f *findFlags) record(ctx context.Context, dir string, since recording.Time, reading, loading *probe.Probe) (err error, begun bool) {
 	progress := newProgress(os.Stderr, f.quiet)
 	plan := probes.Plan{
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: cli.Version,
-		Streams: f.streams, Layers: f.layersOfOne(), Reading: reading, Budget: f.share,
+		Streams: f.streams, Layers: f.layersOfOne(), Reading: reading, Load: loading, Budget: f.share,
 		// With a budget, mutexes are part of a closer look at a Go program.
 		GoLocks: f.share > 0, GoRuntime: f.stops,
 		Notice: progress.notice, Tick: progress.tick, Between: giveBack,

@@ -76,7 +76,7 @@ func runLoad(cmd *cobra.Command, f *loadFlags, target string) error {
 	if out.Null, err = load.Calibrate(ctx, a.plan); err != nil {
 		return fmt.Errorf("measure a server of our own first: %w", err)
 	}
-	if out.Result, err = load.Run(ctx, a.plan); err != nil {
+	if out.Result, err = runAndKeep(ctx, f.out, a.plan, out.Null); err != nil {
 		return err
 	}
 	if f.hdr != "" {

@@ -24,7 +24,7 @@ type loadFlags struct {
 	descriptor        string
 	noDelay, quickAck bool
 	options           load.SocketOptions
-	hdr, html         string
+	hdr, html, out    string
 	json, yes         bool
 }
 
@@ -56,6 +56,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
 	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
+	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
 	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
 }
@@ -123,8 +124,10 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	if len(sizes) > 1 && !out.plan.Target.Sized() {
 		return out, cli.Usage("--size is of tcp:// and udp:// targets: %s has its own messages", out.plan.Target.Name)
 	}
-	if f.hdr != "" && (out.sweeps() || out.bound != nil) {
-		return out, cli.Usage("--hdr is of one rate, and not of a sweep or --until")
+	for name, value := range map[string]string{"hdr": f.hdr, "out": f.out} {
+		if value != "" && (out.sweeps() || out.bound != nil) {
+			return out, cli.Usage("--%s is of one rate, and not of a sweep or --until", name)
+		}
 	}
 	if f.html != "" && !out.sweeps() {
 		return out, cli.Usage("--html is of a sweep: give a range of --rate or --conns")

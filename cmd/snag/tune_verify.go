@@ -241,7 +241,7 @@ func recordAgain(ctx context.Context, p *plan.Plan, base *baseline, dir string, 
 		stop() // the next Ctrl-C ends snag at once
 	}()
 	stayLean(ctx)
-	recorded, begun := f.record(until, dir, 0, nil)
+	recorded, begun := f.record(until, dir, 0, nil, nil)
 	if recorded != nil {
 		if !begun {
 			return "", recorded

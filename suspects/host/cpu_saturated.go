@@ -36,7 +36,7 @@ var cpuSaturated = &suspect.Suspect{
 		"strong: no service that waited was late: a compile or a batch on all CPUs is what they are for",
 		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue, by the states of the threads less than a fifth: late answers of a busy machine are late for something else",
 		"what computes beside a service leaves the CPUs to it by its policy (SCHED_IDLE) or its nice value (15 and more), in the same control group: that is as good as idle",
-		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything",
+		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything; so they are where snag's own load (--load) is what fills them",
 	},
 	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}),
 	Claims:  []ledger.Account{ledger.CPU},
@@ -59,6 +59,9 @@ func weighSaturated(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []
 	var out []suspect.Finding
 	if f := stolen(r, l, all); f != nil {
 		out = append(out, *f)
+	}
+	if full := all.IdleShare() < measure.BusyIdle; full && (all.Idle+r.LoadCPU())/all.Total >= measure.BusyIdle {
+		return out // without snag's own load they would not be full
 	}
 	var late []cpuWait
 	used, busy := rivals(s, r), all

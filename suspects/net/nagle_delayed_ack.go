@@ -128,7 +128,7 @@ func weighNagle(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 				k.socket = s.SocketAt(h.Netns, "tcp", h.Local, h.Remote)
 			}
 			sockets[f] = k
-			if k.socket != nil && k.socket.Peer != nil && r.Manifest.SelfPID != 0 && k.socket.Peer.Subject.PID == r.Manifest.SelfPID {
+			if k.socket != nil && k.socket.Peer != nil && r.Manifest.SelfPID != 0 && k.socket.Peer.Subject.PID == r.Manifest.SelfPID && !r.LoadAsks(h.Local) {
 				continue // snag itself looks at the stream
 			}
 			port := recording.Port(h.Remote)

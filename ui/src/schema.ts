@@ -2,6 +2,26 @@
 
 export type Time = string;
 export type TimeOrNull = Time | null;
+export type QuantilesOrNull = null | {
+  mean: number;
+  p50: number;
+  p99: number;
+  max: number;
+};
+export type LoadPartsOrNull = null | {
+  /**
+   * for a free connection
+   */
+  waiting: number;
+  /**
+   * sent late by snag itself
+   */
+  own_lag: number;
+  /**
+   * since it was sent
+   */
+  answer: number;
+};
 export type StringOrNull = string | null;
 
 /**
@@ -85,6 +105,10 @@ export interface Verdict {
    * where the time of requests went, of each service and each destination, those with the most open first
    */
   requests?: Requests[];
+  /**
+   * snag's own requests, which were sent meanwhile (--load): what they waited for, and how much of it the service that they asked accounts for
+   */
+  loads?: Load[];
   /**
    * culprits first, by what they hold up; then contributing, consequence, risk; then those elsewhere; then not-seen, cleared
    */
@@ -282,6 +306,70 @@ export interface Requests {
      */
     claimed_by?: string;
   }[];
+}
+export interface Load {
+  target: string;
+  connections: number;
+  /**
+   * requests a second; 0: one is open on each connection all the time
+   */
+  rate_asked: number;
+  /**
+   * answers a second
+   */
+  rate: number;
+  asked: number;
+  answered: number;
+  /**
+   * requests that were due and not sent at the end: no connection was free
+   */
+  behind: number;
+  lost: number;
+  /**
+   * why the figures are not the service's; empty: they are
+   */
+  not_the_services: string;
+  since_due: QuantilesOrNull;
+  since_sent: QuantilesOrNull;
+  parts: LoadPartsOrNull;
+  slow_parts: LoadPartsOrNull;
+  /**
+   * who answered, where that was seen
+   */
+  server: string | null;
+  /**
+   * why it is not known what passed at the service; empty: it is
+   */
+  not_seen: string;
+  /**
+   * for how long the service had a request open, on average, seconds
+   */
+  at_server: number | null;
+  /**
+   * of the time since a request was sent that is accounted for at the service
+   */
+  share: number | null;
+  /**
+   * by how much share may be off (95 %)
+   */
+  within: number | null;
+  /**
+   * the parts of at_server, the greatest first
+   */
+  spent: {
+    account: string;
+    where?: string;
+    /**
+     * no thread, or no connection to where, was free
+     */
+    in_line: boolean;
+    seconds: number;
+    text: string;
+  }[];
+  /**
+   * all of it in words
+   */
+  text: string;
 }
 export interface Entry {
   id: string;

@@ -5,6 +5,7 @@ import type { Axis } from '../model/axis';
 import { h, section } from './dom';
 import { accounts } from './accounts';
 import { targetName } from './head';
+import { load } from './load';
 import { capital, culprit, evidenceList, remedy, sinceText } from './culprit';
 
 const open = 3; // culprits shown whole
@@ -16,6 +17,7 @@ export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean
   const part = section('verdict', 'Verdict');
   part.tabIndex = -1;
   for (const w of v.warnings) part.append(h('p', { class: 'warning' }, w));
+  for (const l of v.loads ?? []) part.append(load(l));
   if (culprits.length === 0) part.append(nobody(page, axis));
   if (v.foremost) {
     part.append(h('article', { class: 'answer unsure' }, h('p', { class: 'state' }, 'Not explained'), h('h3', {}, `${v.foremost.subject}: ${v.foremost.text}`),
