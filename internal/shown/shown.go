@@ -114,3 +114,25 @@ func argument(a any) any {
 func Fprintf(w io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(w, Sprintf(format, args...)) // to a buffer: it has no error
 }
+
+// Wrapped breaks text at its spaces so that no line is wider than width, and ends it; further lines are
+// indented by four columns. A word that is longer, such as a path, has a line of its own.
+func Wrapped(text string, width int) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(text) {
+		n := Columns(word)
+		switch {
+		case i > 0 && at+1+n > width:
+			b.WriteString("\n    ")
+			at = 4
+		case i > 0:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	b.WriteByte('\n')
+	return b.String()
+}

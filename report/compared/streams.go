@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"snag/compare"
+	"snag/internal/shown"
 	"snag/internal/units"
 )
 
@@ -67,7 +68,7 @@ func (s *Shown) streams(b *strings.Builder, width int) {
 			break
 		}
 		if i > 0 { // the first is in the first line
-			b.WriteString("\n" + wrapped(lost(l), width))
+			b.WriteString("\n" + shown.Wrapped(lost(l), width))
 		}
 	}
 	for i, st := range s.Streams {

@@ -23,7 +23,7 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	}
 	var b strings.Builder
 	head := map[compare.Outcome]string{compare.Worse: "WORSE", compare.AsGood: "AS GOOD", compare.CantTell: "CAN'T TELL"}[s.Outcome()]
-	b.WriteString(wrapped(head+"  "+strings.TrimPrefix(s.Sentence(), "can't tell: "), width))
+	b.WriteString(shown.Wrapped(head+"  "+strings.TrimPrefix(s.Sentence(), "can't tell: "), width))
 	fmt.Fprintf(&b, "\nA  %s  %s\nB  %s  %s\n", s.NameA, span(s.A), s.NameB, span(s.B))
 	s.streams(&b, width)
 	s.parties(&b, width)
@@ -32,19 +32,19 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 	table(&b, "Settings that differ", s.Settings, width)
 	s.functions(&b)
 	for _, q := range s.Stopped {
-		b.WriteString("\n" + wrapped(stopped(q), width))
+		b.WriteString("\n" + shown.Wrapped(stopped(q), width))
 	}
 	for _, q := range s.Quiet {
-		b.WriteString("\n" + wrapped(fmt.Sprintf("not asked in B: %s (%s answers a second, %s in A)", q.Name, number(q.RateB, ""), number(q.RateA, "")), width))
+		b.WriteString("\n" + shown.Wrapped(fmt.Sprintf("not asked in B: %s (%s answers a second, %s in A)", q.Name, number(q.RateB, ""), number(q.RateA, "")), width))
 	}
 	list(&b, "only in A", s.OnlyA)
 	list(&b, "only in B", s.OnlyB)
 	list(&b, "too little of it to compare", s.TooFew)
 	list(&b, "not compared", s.OneSided)
 	if s.Together {
-		b.WriteString("\n" + wrapped("Not seen: what the servers did meanwhile. sudo snag find on a server's host says what its answers, or its streams (--stream URL), wait for.", width))
+		b.WriteString("\n" + shown.Wrapped("Not seen: what the servers did meanwhile. sudo snag find on a server's host says what its answers, or its streams (--stream URL), wait for.", width))
 	}
-	b.WriteString("\n" + wrapped(fmt.Sprintf("%s compared. If nothing differed, at most 5 of 100 such comparisons would find a change.", units.Plural(s.Compared, "figure")), width))
+	b.WriteString("\n" + shown.Wrapped(fmt.Sprintf("%s compared. If nothing differed, at most 5 of 100 such comparisons would find a change.", units.Plural(s.Compared, "figure")), width))
 	_, err := io.WriteString(shown.To(w), b.String())
 	return err
 }
@@ -180,24 +180,4 @@ func inside(s string, width int) string {
 		return cut(s, width)
 	}
 	return string(r[:width-end-1]) + "…" + string(r[len(r)-end:])
-}
-
-func wrapped(text string, width int) string {
-	var b strings.Builder
-	at := 0
-	for i, word := range strings.Fields(text) {
-		n := len([]rune(word))
-		switch {
-		case i > 0 && at+1+n > width:
-			b.WriteString("\n    ")
-			at = 4
-		case i > 0:
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(word)
-		at += n
-	}
-	b.WriteByte('\n')
-	return b.String()
 }

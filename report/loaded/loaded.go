@@ -12,9 +12,13 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/load"
 )
+
+// wide is a terminal's usual width, in columns.
+const wide = 80
 
 // Loaded is a run and the calibration before it.
 type Loaded struct {
@@ -31,9 +35,9 @@ var quantiles = []struct {
 // Text writes the answer first, then the table.
 func (l Loaded) Text(w io.Writer) {
 	r := l.Result
-	fmt.Fprintln(w, l.sentence())
+	fmt.Fprint(w, shown.Wrapped(l.sentence(), wide))
 	if why := r.Honest(); why != "" {
-		fmt.Fprintf(w, "NOT THE SERVICE'S FIGURES: %s\n", why)
+		fmt.Fprint(w, shown.Wrapped("NOT THE SERVICE'S FIGURES: "+why, wide))
 	}
 	if r.FromSent.TotalCount() > 0 {
 		fmt.Fprintf(w, "\n%-22s", "time of an answer")

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/load"
 	"snag/load/shape"
@@ -25,7 +26,7 @@ func (s Sweep) Text(w io.Writer) {
 		if i == 0 {
 			line = s.Target + ": " + line
 		}
-		fmt.Fprintln(w, line)
+		fmt.Fprint(w, shown.Wrapped(line, wide))
 	}
 	all := shape.Join(s.Points)
 	scale := scaleOf(all)
@@ -56,7 +57,7 @@ func (s Sweep) Text(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\ntimes are since each request was sent: medians of the repeats")
 	for i, text := range why {
-		fmt.Fprintf(w, "(%d) not the service's figures: %s\n", i+1, text)
+		fmt.Fprint(w, shown.Wrapped(fmt.Sprintf("(%d) not the service's figures: %s", i+1, text), wide))
 	}
 }
 
@@ -136,14 +137,14 @@ type Limit struct {
 
 // Text says the rate first, and then what a service does with more.
 func (l Limit) Text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s\n", l.Target, l.sentence())
+	fmt.Fprint(w, shown.Wrapped(l.Target+": "+l.sentence(), wide))
 	for _, r := range []*load.Result{l.AtHolds, l.AtBreaks} {
 		if r != nil {
 			fmt.Fprintf(w, "  at %s requests/s: p50 %s, p99 %s, %s answers/s%s\n", units.Count(r.Plan.Rate), quantile(r, 50), quantile(r, 99), units.Count(r.Rate()), lostText(r))
 		}
 	}
 	for _, a := range l.Advice() {
-		fmt.Fprintln(w, a)
+		fmt.Fprint(w, shown.Wrapped(a, wide))
 	}
 }
 
