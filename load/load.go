@@ -18,7 +18,9 @@ type Plan struct {
 	Target Target
 	// Rate is requests a second over all connections; 0: as many as one open request on each
 	// connection allows, which is no open loop.
-	Rate  float64
+	Rate float64
+	// Times is when each connection sends; nil: evenly, by the rate. With it Rate is their mean.
+	Times *Times
 	Conns int
 	For   time.Duration
 	// Warm is how long requests are made before any is counted.
@@ -54,6 +56,9 @@ func (p Plan) Check() error {
 func (p Plan) due(i int64) time.Duration {
 	if p.Rate == 0 {
 		return 0
+	}
+	if p.Times != nil {
+		return p.Times.due(i, p.Conns)
 	}
 	return time.Duration(float64(i) / p.Rate * float64(time.Second))
 }

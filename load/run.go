@@ -50,7 +50,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := r.resolve(ctx); err != nil {
 		return nil, err
 	}
-	if err := descriptorsFor(p.Conns); err != nil {
+	if err := DescriptorsFor(p.Conns); err != nil {
 		return nil, err
 	}
 	done := make(chan error, 1)
@@ -96,7 +96,7 @@ func (r *run) resolve(ctx context.Context) error {
 }
 
 func (r *run) all(ctx context.Context) (err error) {
-	if err := pin(r.plan.Options.CPU); err != nil {
+	if err := Pin(r.plan.Options.CPU); err != nil {
 		return err
 	}
 	if r.poll, err = newPoller(); err != nil {
@@ -373,6 +373,10 @@ func (r *run) end() {
 			c.next += int64(len(r.conns))
 		}
 		if r.plan.Rate == 0 {
+			continue
+		}
+		if r.plan.Times != nil {
+			r.out.Behind += r.plan.Times.before(r.until, c.next, r.plan.Conns)
 			continue
 		}
 		if last := int64(r.until.Seconds() * r.plan.Rate); c.next < last {

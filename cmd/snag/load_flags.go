@@ -27,6 +27,9 @@ type loadFlags struct {
 	options           load.SocketOptions
 	hdr               string
 	json, yes         bool
+	like              likeFlags
+	quickAckSet       bool // by --like
+	media             mediaFlags
 }
 
 func (f *loadFlags) add(cmd *cobra.Command) {
@@ -56,6 +59,8 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
 	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
+	f.like.add(flags)
+	f.media.add(flags)
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
 	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
 }
@@ -112,8 +117,11 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	if out.plan.Target, err = f.target(ctx, target); err != nil {
 		return out, err
 	}
+	if err := f.applyLike(ctx, cmd, target, &out); err != nil {
+		return out, err
+	}
 	f.options.NoDelay = &f.noDelay
-	if given("quickack") {
+	if given("quickack") || f.quickAckSet {
 		f.options.QuickAck = &f.quickAck
 	}
 	window := f.window
