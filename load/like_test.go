@@ -25,7 +25,7 @@ var recordedTalk = conversation.Conversation{Timed: true, From: "trace", Events:
 }}
 
 // receiver notes the sizes of what comes on its connections, and answers each message as asked.
-func receiver(t *testing.T, answers map[int]int) (address string, got func() []int) {
+func receiver(t *testing.T, answers map[int]int) (address string, got func() ([]int, []time.Time)) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -33,6 +33,7 @@ func receiver(t *testing.T, answers map[int]int) (address string, got func() []i
 	t.Cleanup(func() { l.Close() })
 	var mu sync.Mutex
 	var sizes []int
+	var whole []time.Time // when each message was
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -50,18 +51,21 @@ func receiver(t *testing.T, answers map[int]int) (address string, got func() []i
 					mu.Lock()
 					sizes = append(sizes, n)
 					mu.Unlock()
-					if answer, whole := answers[have]; whole {
+					if answer, ends := answers[have]; ends {
 						have = 0
+						mu.Lock()
+						whole = append(whole, time.Now())
+						mu.Unlock()
 						_, _ = c.Write(make([]byte, answer))
 					}
 				}
 			}()
 		}
 	}()
-	return l.Addr().String(), func() []int {
+	return l.Addr().String(), func() ([]int, []time.Time) {
 		mu.Lock()
 		defer mu.Unlock()
-		return append([]int(nil), sizes...)
+		return sizes, whole
 	}
 }
 
@@ -85,12 +89,18 @@ func TestLike(t *testing.T) {
 	if r.Sent != 8 || r.Done != 8 || !r.Lossless() || r.Behind != 0 || r.Unasked != 0 {
 		t.Errorf("%d sent, %d answered, lost %v, %d behind, %d unasked", r.Sent, r.Done, r.Lost, r.Behind, r.Unasked)
 	}
+	sizes, whole := got()
 	sum := 0
-	for _, n := range got() {
+	for _, n := range sizes {
 		sum += n
 	}
-	if sum != 3*140+2*7 {
-		t.Errorf("%d bytes came: %v", sum, got())
+	if sum != 3*140+2*7 || len(whole) != 8 {
+		t.Fatalf("%d bytes in %d messages came: %v", sum, len(whole), sizes)
+	}
+	for i, want := range []float64{0, 50, 250, 375, 425, 625, 750, 800} {
+		if at := whole[i].Sub(whole[0]).Seconds() * 1e3; at < want-25 || at > want+25 {
+			t.Errorf("message %d came after %.0f ms, want %.0f", i, at, want)
+		}
 	}
 	if want := p.wanted(); want != 8 {
 		t.Errorf("%v are due", want)

@@ -39,7 +39,7 @@ func (f *likeFlags) add(flags *pflag.FlagSet) {
 // unlike are flags that say what --like takes from the file.
 var unlike = []string{"size", "reply", "split", "data", "every", "until"}
 
-// like has a plan send what a file shows.
+// applyLike has a plan send what a file shows.
 func (f *loadFlags) applyLike(ctx context.Context, cmd *cobra.Command, target string, a *asked) error {
 	given := cmd.Flags().Changed
 	if f.like.path == "" {
@@ -76,43 +76,48 @@ func (f *loadFlags) applyLike(ctx context.Context, cmd *cobra.Command, target st
 	}
 	a.from = p.Times.Rate(a.conns[0])
 	a.to = a.from
+	f.take(c, given)
+	tellLike(cmd.ErrOrStderr(), c, a.from)
+	return nil
+}
+
+// take takes what the program had set. A flag that was given counts more.
+func (f *loadFlags) take(c conversation.Conversation, given func(string) bool) {
 	if c.NoDelay != nil && !given("nodelay") {
 		f.noDelay = *c.NoDelay
 	}
 	if c.QuickAck != nil && !given("quickack") {
 		f.quickAck, f.quickAckSet = *c.QuickAck, true
 	}
-	if f.options.SendBuffer == 0 {
+	if c.SendBuffer > 0 && !given("sndbuf") {
 		f.options.SendBuffer = c.SendBuffer
 	}
-	if f.options.ReceiveBuffer == 0 {
+	if c.ReceiveBuffer > 0 && !given("rcvbuf") {
 		f.options.ReceiveBuffer = c.ReceiveBuffer
 	}
 	if c.Timeout > 0 && !given("timeout") {
 		f.timeout = c.Timeout
 	}
-	tellLike(cmd.ErrOrStderr(), c, a.from)
-	return nil
 }
 
 // read reads the file as what it is: a recording, a capture or a strace.
-func (l likeFlags) read(ctx context.Context) (c conversation.Conversation, err error) {
-	s, err := ready(l.path)
+func (f *likeFlags) read(ctx context.Context) (c conversation.Conversation, err error) {
+	s, err := ready(f.path)
 	if err != nil {
 		return c, err
 	}
 	defer s.close()
-	r, err := s.open(l.path)
+	r, err := s.open(f.path)
 	var none *recording.NotRecordingError
 	switch {
-	case err == nil && l.fd < 0:
-		return c, cli.Usage("--like %s is a recording: say which descriptor with --fd N, and --pid P where several processes have one", l.path)
+	case err == nil && f.fd < 0:
+		return c, cli.Usage("--like %s is a recording: say which descriptor with --fd N, and --pid P where several processes have one", f.path)
 	case err == nil:
-		return recorded.Conversation(r, l.path, l.pid, l.fd)
+		return recorded.Conversation(r, f.path, f.pid, f.fd)
 	case !errors.As(err, &none):
 		return c, err
 	}
-	in, err := reader.Open(l.path)
+	in, err := reader.Open(f.path)
 	if err != nil {
 		return c, err
 	}
@@ -120,16 +125,16 @@ func (l likeFlags) read(ctx context.Context) (c conversation.Conversation, err e
 	isCapture, isTrace := capture.Sniff(head), strace.Sniff(head)
 	_ = in.Close()
 	switch {
-	case isCapture && (l.stream < 0 || l.fd >= 0):
-		return c, cli.Usage("--like %s is a capture: say which TCP connection with --stream N (tcp.stream of Wireshark)", l.path)
+	case isCapture && (f.stream < 0 || f.fd >= 0):
+		return c, cli.Usage("--like %s is a capture: say which TCP connection with --stream N (tcp.stream of Wireshark)", f.path)
 	case isCapture:
-		return pcap.Conversation(ctx, l.path, l.stream)
-	case isTrace && (l.fd < 0 || l.stream >= 0):
-		return c, cli.Usage("--like %s is a trace of strace: say which descriptor with --fd N, and --pid P where several processes have one", l.path)
+		return pcap.Conversation(ctx, f.path, f.stream)
+	case isTrace && (f.fd < 0 || f.stream >= 0):
+		return c, cli.Usage("--like %s is a trace of strace: say which descriptor with --fd N, and --pid P where several processes have one", f.path)
 	case isTrace:
-		return strace.Conversation(ctx, l.path, l.pid, l.fd)
+		return strace.Conversation(ctx, f.path, f.pid, f.fd)
 	}
-	return c, cli.Usage("--like %s is neither a recording of snag, nor a capture, nor a trace of strace", l.path)
+	return c, cli.Usage("--like %s is neither a recording of snag, nor a capture, nor a trace of strace", f.path)
 }
 
 // tellLike says what was taken, and what was not there.

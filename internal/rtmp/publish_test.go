@@ -73,12 +73,14 @@ func TestAPublisher(t *testing.T) {
 }
 
 func TestAPublisherIsRefused(t *testing.T) {
-	c := NewPublisher(Target{App: "live", Name: "cam-1"})
-	b := says(nil, "_result", 1, nil, status1("NetConnection.Connect.Success"))
-	b = says(b, "_result", 2, nil, 1)
-	b = says(b, "onStatus", 0, nil, status1("NetStream.Publish.BadName"))
-	var refused *Refused
-	if err := c.Feed(b, 0); !errors.As(err, &refused) || refused.Why != "NetStream.Publish.BadName: words" || refused.Connect {
-		t.Errorf("%v", err)
+	for name, transaction := range map[string]int{"onStatus": 0, "_error": transactionPublish} {
+		c := NewPublisher(Target{App: "live", Name: "cam-1"})
+		b := says(nil, "_result", 1, nil, status1("NetConnection.Connect.Success"))
+		b = says(b, "_result", 2, nil, 1)
+		b = says(b, name, transaction, nil, status1("NetStream.Publish.BadName"))
+		var refused *Refused
+		if err := c.Feed(b, 0); !errors.As(err, &refused) || refused.Why != "NetStream.Publish.BadName: words" || refused.Connect {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

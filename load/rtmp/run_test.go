@@ -135,10 +135,12 @@ func TestAPlayerCountsFrames(t *testing.T) {
 			}
 		}()
 		ping := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(nil, rtmp.EventPingRequest), 1)
-		_, _ = c.Write(rtmp.AppendMessage(nil, rtmp.Header{Chunk: 2, Type: rtmp.TypeUserControl}, rtmp.FirstChunkSize, ping))
 		config := rtmp.AppendMessage(nil, rtmp.Header{Chunk: 6, Type: rtmp.TypeVideo, Stream: 1}, rtmp.FirstChunkSize, []byte("\x17\x00\x00\x00\x00config"))
 		_, _ = c.Write(config)
 		for i := range uint32(60) {
+			if i == 10 {
+				_, _ = c.Write(rtmp.AppendMessage(nil, rtmp.Header{Chunk: 2, Type: rtmp.TypeUserControl}, rtmp.FirstChunkSize, ping))
+			}
 			if i == 20 {
 				time.Sleep(1300 * time.Millisecond)
 			}
@@ -168,7 +170,7 @@ func TestAPlayerCountsFrames(t *testing.T) {
 	}
 }
 
-// A server that lets a publisher in and then reads nothing: the sending falls behind, and is given up in time.
+// A server that stops reading after 0.7 s: the sending falls behind, and is given up 0.4 s later.
 func TestAPublisherFallsBehind(t *testing.T) {
 	big := flv(0, 10, 20, 30)
 	file, err := NewFile(big)
@@ -180,15 +182,17 @@ func TestAPublisherFallsBehind(t *testing.T) {
 	}
 	p := plan(serve(t, func(c net.Conn) {
 		letIn(c, "status", "NetStream.Publish.Start")
+		_ = c.SetReadDeadline(time.Now().Add(700 * time.Millisecond))
+		_, _ = io.Copy(io.Discard, c)
 		time.Sleep(3 * time.Second)
 	}))
-	p.Publishers, p.File, p.For = 1, file, 2*time.Second
+	p.Publishers, p.File, p.For = 1, file, 3*time.Second
 	r, err := Run(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := r.Publishers[0]
-	if got.Outcome != "the server stopped reading" || got.Stream != "cam-1" || got.Sent < 1 || got.Behind < 300*time.Millisecond || got.Worst < got.Behind || time.Duration(r.Behind.Max()) < 300*time.Millisecond {
+	if got.Outcome != "the server stopped reading" || got.Stream != "cam-1" || got.Sent < 46 || got.Behind < 300*time.Millisecond || got.Worst < got.Behind || time.Duration(r.Behind.Max()) < 300*time.Millisecond {
 		t.Errorf("%+v", got)
 	}
 }

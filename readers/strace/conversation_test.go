@@ -99,13 +99,15 @@ write(7, "pong"..., 8) = 8
 
 func TestTimeouts(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		`setsockopt(5, SOL_SOCKET, SO_RCVTIMEO_OLD, "\2\0\0\0\0\0\0\0 \241\7\0\0\0\0\0", 16) = 0`:                2500 * time.Millisecond,
-		`setsockopt(5, SOL_SOCKET, SO_RCVTIMEO, {tv_sec=1, tv_usec=500000}, 16) = 0`:                             1500 * time.Millisecond,
-		`ppoll([{fd=5, events=POLLIN}], 1, {tv_sec=4, tv_nsec=0}, NULL, 8) = 1 ([{fd=5}])`:                       4 * time.Second,
-		`poll([{fd=5, events=POLLIN}], 1, -1) = 1 ([{fd=5, revents=POLLIN}])`:                                    0,
-		`poll([{fd=5, events=POLLIN}, {fd=6, events=POLLIN}], 2, 7000) = 1 ([{fd=5}])`:                           0,
-		`poll([{fd=5, events=POLLOUT}], 1, 7000) = 1 ([{fd=5, revents=POLLOUT}])`:                                0,
-		`setsockopt(5, SOL_SOCKET, SO_RCVTIMEO_OLD, "\377\377\377\377\377\377\377\377\0\0\0\0\0\0\0\0", 16) = 0`: 0,
+		// The second has what is left of the first one's time.
+		"poll([{fd=5, events=POLLIN}], 1, 5000) = 1 ([{fd=5, revents=POLLIN}])\npoll([{fd=5, events=POLLIN}], 1, 300) = 1 ([{fd=5, revents=POLLIN}])": 5 * time.Second,
+		`setsockopt(5, SOL_SOCKET, SO_RCVTIMEO_OLD, "\2\0\0\0\0\0\0\0 \241\7\0\0\0\0\0", 16) = 0`:                                                     2500 * time.Millisecond,
+		`setsockopt(5, SOL_SOCKET, SO_RCVTIMEO, {tv_sec=1, tv_usec=500000}, 16) = 0`:                                                                  1500 * time.Millisecond,
+		`ppoll([{fd=5, events=POLLIN}], 1, {tv_sec=4, tv_nsec=0}, NULL, 8) = 1 ([{fd=5}])`:                                                            4 * time.Second,
+		`poll([{fd=5, events=POLLIN}], 1, -1) = 1 ([{fd=5, revents=POLLIN}])`:                                                                         0,
+		`poll([{fd=5, events=POLLIN}, {fd=6, events=POLLIN}], 2, 7000) = 1 ([{fd=5}])`:                                                                0,
+		`poll([{fd=5, events=POLLOUT}], 1, 7000) = 1 ([{fd=5, revents=POLLOUT}])`:                                                                     0,
+		`setsockopt(5, SOL_SOCKET, SO_RCVTIMEO_OLD, "\377\377\377\377\377\377\377\377\0\0\0\0\0\0\0\0", 16) = 0`:                                      0,
 	} {
 		c, err := conversationOf(t, "write(5, \"a\", 1) = 1\n"+text+"\nread(5, \"a\", 1) = 1\n", 0, 5)
 		if err != nil || c.Timeout != want {
