@@ -137,7 +137,7 @@ func TestAPlayerCountsFrames(t *testing.T) {
 		ping := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(nil, rtmp.EventPingRequest), 1)
 		config := rtmp.AppendMessage(nil, rtmp.Header{Chunk: 6, Type: rtmp.TypeVideo, Stream: 1}, rtmp.FirstChunkSize, []byte("\x17\x00\x00\x00\x00config"))
 		_, _ = c.Write(config)
-		for i := range uint32(60) {
+		for i := uint32(0); ; i++ {
 			if i == 10 {
 				_, _ = c.Write(rtmp.AppendMessage(nil, rtmp.Header{Chunk: 2, Type: rtmp.TypeUserControl}, rtmp.FirstChunkSize, ping))
 			}
@@ -149,7 +149,6 @@ func TestAPlayerCountsFrames(t *testing.T) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		_, _ = io.Copy(io.Discard, c)
 	}))
 	p.Players, p.For = 1, 2900*time.Millisecond
 	r, err := Run(context.Background(), p)
@@ -157,7 +156,7 @@ func TestAPlayerCountsFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := r.Players[0]
-	if got.Frames != 60 || got.Outcome != "" || got.Freezes != 1 || got.Frozen < 1200*time.Millisecond || got.Own < 49 || got.Own > 51 || got.Behind < 1200*time.Millisecond || got.FirstFrame <= 0 || got.FirstFrame > time.Second {
+	if got.Frames < 40 || got.Outcome != "" || got.Freezes != 1 || got.Frozen < 1200*time.Millisecond || got.Own < 49 || got.Own > 51 || got.Behind < 1200*time.Millisecond || got.FirstFrame <= 0 || got.FirstFrame > time.Second {
 		t.Errorf("%+v", got)
 	}
 	select {
@@ -178,7 +177,7 @@ func TestAPublisherFallsBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range file.Tags {
-		file.Tags[i].Body = append([]byte("\x17\x01\x00\x00\x00"), make([]byte, 1<<20)...)
+		file.Tags[i].Body = append([]byte("\x17\x01\x00\x00\x00"), make([]byte, 1<<18)...)
 	}
 	p := plan(serve(t, func(c net.Conn) {
 		letIn(c, "status", "NetStream.Publish.Start")

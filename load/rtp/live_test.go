@@ -88,7 +88,7 @@ func TestLiveGStreamerReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := r.Reports
-	if h == nil || h.N < 1 || h.Senders != 1 || h.Of < r.Packets/4 || h.Of > r.Packets || h.Lost > r.Packets/20 || h.Jitter.Max() > (40*time.Millisecond).Nanoseconds() || h.RoundTrip.TotalCount() == 0 || h.RoundTrip.Max() > (50*time.Millisecond).Nanoseconds() {
+	if h == nil || h.N < 1 || h.Senders != 1 || h.Of < r.Packets/4 || h.Of > r.Packets || h.Lost > r.Packets/20 || h.Jitter.Max() > time.Second.Nanoseconds() || h.RoundTrip.TotalCount() == 0 || h.RoundTrip.Max() > time.Second.Nanoseconds() {
 		t.Fatalf("%+v of %d packets, refused %v; GStreamer said %s", h, r.Packets, r.Refused, said.String())
 	}
 	t.Logf("%d reports: %d of %d lost, jitter %v, round trip %v", h.N, h.Lost, h.Of, time.Duration(h.Jitter.Max()), time.Duration(h.RoundTrip.Max()))

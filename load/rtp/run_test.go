@@ -95,12 +95,13 @@ func (r *receiver) report() {
 		if !ok {
 			continue
 		}
-		time.Sleep(20 * time.Millisecond) // the delay that it reports
+		came := time.Now()
+		time.Sleep(20 * time.Millisecond)
 		r.mu.Lock()
 		highest, lost := r.highest[sr.SSRC], r.lost
 		r.mu.Unlock()
 		out, _ := rtcp.Marshal([]rtcp.Packet{&rtcp.ReceiverReport{SSRC: 1, Reports: []rtcp.ReceptionReport{
-			{SSRC: sr.SSRC, TotalLost: lost, LastSequenceNumber: uint32(highest), Jitter: 900, LastSenderReport: uint32(sr.NTPTime >> 16), Delay: 65536 / 50}, {SSRC: 4711, TotalLost: 999},
+			{SSRC: sr.SSRC, TotalLost: lost, LastSequenceNumber: uint32(highest), Jitter: 900, LastSenderReport: uint32(sr.NTPTime >> 16), Delay: uint32(time.Since(came) * 65536 / time.Second)}, {SSRC: 4711, TotalLost: 999},
 		}}})
 		_, _ = r.control.WriteToUDP(out, from)
 	}
