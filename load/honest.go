@@ -51,7 +51,7 @@ func (r *Result) HonestSinceSent() string {
 	if r.Busy > mostBusy {
 		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time: it may have read the answers late", 100*r.Busy)
 	}
-	if want := r.Plan.Rate * r.Took.Seconds(); float64(r.Sent+r.Behind) < leastAchieved*want {
+	if want := r.Plan.wanted(r.Took); float64(r.Sent+r.Behind) < leastAchieved*want {
 		return fmt.Sprintf("snag sent %s of %s requests, though its connections were free", units.Count(float64(r.Sent)), units.Count(want))
 	}
 	if n := r.Rate() * r.FromSent.Mean() / 1e9; r.Done >= fewForLittle && r.Lossless() && (n-r.Open > mostOff*r.Open || r.Open-n > mostOff*r.Open) {

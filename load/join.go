@@ -85,7 +85,7 @@ func (r *run) join(c *conn) error {
 		return fmt.Errorf("make a socket: %w", err)
 	}
 	c.fd, c.at, c.joinBy = fd, joining, r.now+connectWithin
-	if err := r.plan.Options.set(fd, r.plan.Target.Network); err != nil {
+	if err := r.plan.Options.Set(fd, r.plan.Target.Network); err != nil {
 		return err
 	}
 	if err := r.poll.add(fd, r.indexOf(c)); err != nil {

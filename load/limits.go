@@ -9,8 +9,8 @@ import (
 // spare is how many descriptors this program needs besides.
 const spare = 50
 
-// descriptorsFor raises this process' own limit of open files as far as it may.
-func descriptorsFor(conns int) error {
+// DescriptorsFor raises this process' own limit of open files as far as it may.
+func DescriptorsFor(conns int) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil {
 		return err
@@ -26,8 +26,8 @@ func descriptorsFor(conns int) error {
 	return unix.Setrlimit(unix.RLIMIT_NOFILE, &now)
 }
 
-// pin has this thread stay on a CPU.
-func pin(cpu int) error {
+// Pin has this thread stay on a CPU.
+func Pin(cpu int) error {
 	if cpu < 0 {
 		return nil
 	}

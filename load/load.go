@@ -18,7 +18,9 @@ type Plan struct {
 	Target Target
 	// Rate is requests a second over all connections; 0: as many as one open request on each
 	// connection allows, which is no open loop.
-	Rate  float64
+	Rate float64
+	// Times is when each connection sends; nil: evenly, by the rate. With it Rate is their mean.
+	Times *Times
 	Conns int
 	Size  int // bytes of a message, where several are tried; 0: one size
 	For   time.Duration
@@ -58,6 +60,9 @@ func (p Plan) Check() error {
 func (p Plan) due(i int64) time.Duration {
 	if p.Rate == 0 {
 		return 0
+	}
+	if p.Times != nil {
+		return p.Times.due(i, p.Conns)
 	}
 	return time.Duration(float64(i) / p.Rate * float64(time.Second))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -67,17 +66,9 @@ func (l *logins) one() (*wire, net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, connectWithin)
 	defer cancel()
 	p := l.run.plan
-	d := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
-		var set error
-		err := c.Control(func(fd uintptr) { set = p.Options.set(int(fd), p.Target.Network) })
-		return errors.Join(err, set)
-	}}
-	c, err := d.DialContext(ctx, p.Target.Network, l.run.address)
+	c, err := p.Options.Dial(ctx, p.Target.Network, l.run.address)
 	if err != nil {
 		return nil, nil, err
-	}
-	if p.Options.NoDelay != nil {
-		_ = c.(*net.TCPConn).SetNoDelay(*p.Options.NoDelay) // Go turns it on by itself after the handshake
 	}
 	w := &wire{Conn: c}
 	top, err := l.with.Login(ctx, w)
@@ -122,7 +113,7 @@ func (r *run) loggedIn(d loggedIn) error {
 		if r.loginErr == nil {
 			r.loginErr = d.err
 		}
-		return r.failed(c, kindOfLogin(d.err))
+		return r.failed(c, KindOf(d.err))
 	}
 	c.fd, c.wire, c.top = d.wire.fd, d.wire, d.top
 	if err := r.poll.add(c.fd, r.indexOf(c)); err != nil {
@@ -131,7 +122,8 @@ func (r *run) loggedIn(d loggedIn) error {
 	return r.joined(c)
 }
 
-func kindOfLogin(err error) Kind {
+// KindOf puts an error of a connection, or of what is said at its beginning, into a kind.
+func KindOf(err error) Kind {
 	var errno unix.Errno
 	var login *loginError
 	var late net.Error

@@ -16,7 +16,8 @@ type SocketOptions struct {
 	CPU                       int // the thread stays on it; −1: anywhere
 }
 
-func (o SocketOptions) set(fd int, network string) error {
+// Set sets them on a socket that is not connected yet.
+func (o SocketOptions) Set(fd int, network string) error {
 	var errs []error
 	try := func(name string, err error) {
 		if err != nil {

@@ -87,7 +87,7 @@ func (r *Result) LostAll() (n int64) {
 
 // Overloaded reports whether the service answered fewer requests than were due.
 func (r *Result) Overloaded() bool {
-	return r.Plan.Rate > 0 && float64(r.Done) < leastAchieved*r.Plan.Rate*r.Took.Seconds() && r.Behind > 0
+	return r.Plan.Rate > 0 && float64(r.Done) < leastAchieved*r.Plan.wanted(r.Took) && r.Behind > 0
 }
 
 // growth fits a line to the times since requests were due, over when they were due.

@@ -56,7 +56,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 		return nil, err
 	}
 	r.out.Address = r.address
-	if err := descriptorsFor(p.Conns); err != nil {
+	if err := DescriptorsFor(p.Conns); err != nil {
 		return nil, err
 	}
 	done := make(chan error, 1)
@@ -103,7 +103,7 @@ func (r *run) resolve(ctx context.Context) error {
 
 func (r *run) all(ctx context.Context) (err error) {
 	r.spent = threadCPU()
-	if err := pin(r.plan.Options.CPU); err != nil {
+	if err := Pin(r.plan.Options.CPU); err != nil {
 		return err
 	}
 	if r.poll, err = newPoller(); err != nil {
@@ -419,6 +419,10 @@ func (r *run) end() {
 			c.next += int64(len(r.conns))
 		}
 		if r.plan.Rate == 0 {
+			continue
+		}
+		if r.plan.Times != nil {
+			r.out.Behind += r.plan.Times.before(r.until, c.next, r.plan.Conns)
 			continue
 		}
 		if last := int64(r.until.Seconds() * r.plan.Rate); c.next < last {

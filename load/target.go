@@ -56,7 +56,7 @@ var schemes = map[string]struct {
 }
 
 // Schemes are those that can be asked, to show.
-const Schemes = "tcp, udp, http, https, grpc, grpcs, redis, rediss, postgres, dns"
+const Schemes = "tcp, udp, http, https, grpc, grpcs, redis, rediss, postgres, dns; media: rtp+udp, rtmp, rtmps"
 
 // ParseTarget reads a URL, such as tcp://HOST:PORT or http://HOST/PATH.
 func ParseTarget(text string, r Request) (t Target, err error) {
@@ -86,11 +86,7 @@ func sized(t *Target, u *url.URL, r Request) error {
 	if t.Network == "udp" && len(r.Split) > 0 {
 		return errors.New("a datagram is one write: it cannot be split")
 	}
-	message := make([]byte, r.Size)
-	for i := range message {
-		message[i] = byte('a' + i%26)
-	}
-	writes, err := split(message, r.Split)
+	writes, err := split(fill(r.Size), r.Split)
 	t.Protocol = protocol.Sized{Writes: writes, Answer: r.Reply, Datagram: t.Network == "udp"}
 	return err
 }

@@ -82,8 +82,8 @@ type Plan struct {
 	Reading *probe.Probe
 	// Load sends requests meanwhile; nil: none are sent.
 	Load   *probe.Probe
-	Probes  []string // only these; empty: all
-	Closer  []int    // processes that the costly probes look at from the start
+	Probes []string // only these; empty: all
+	Closer []int    // processes that the costly probes look at from the start
 	// Remaining is asked after the first part of the window, and now and then later, which processes the
 	// costly probes shall look at in the rest; nil: none but Closer.
 	Remaining func() []Look

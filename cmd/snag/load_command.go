@@ -43,12 +43,18 @@ Targets: tcp://HOST:PORT and udp://HOST:PORT (a message of --size bytes, an answ
 grpc://HOST:PORT/PACKAGE.SERVICE/METHOD and grpcs://, redis:// and rediss://,
 postgres://USER@HOST/DATABASE, dns://RESOLVER/NAME?type=A.
 
+Media: rtp+udp://HOST:PORT sends RTP at a bit rate; rtmp://HOST/APP/STREAM plays a stream
+with --players, and publishes an FLV file with --publishers.
+
 Exit codes: 0 measured, 11 measured and not the service's figures, 1 failed.`,
 		Example: `  snag load http://127.0.0.1:8080/ --rate 1k
   snag load http://127.0.0.1:8080/ --rate 10..40k
   snag load http://127.0.0.1:8080/ --until 'p99 < 100ms'
   snag load tcp://127.0.0.1:9000 --rate 500 --size 100 --split 20,80 --nodelay=false
-  snag load tcp://127.0.0.1:9000 --conns 200 --every 320ms --size 10240 --deadline 500ms`,
+  snag load tcp://127.0.0.1:9000 --conns 200 --every 320ms --size 10240 --deadline 500ms
+  snag load tcp://127.0.0.1:9000 --like trace.txt --pid 4711 --fd 5
+  snag load rtp+udp://10.0.0.2:5004 --conns 10 --bitrate 4M
+  snag load rtmp://127.0.0.1/live/cam1 --players 200`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runLoad(cmd, &f, args[0]) },
 	}
@@ -59,6 +65,12 @@ Exit codes: 0 measured, 11 measured and not the service's figures, 1 failed.`,
 func runLoad(cmd *cobra.Command, f *loadFlags, target string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if err := fits(cmd, mediaScheme(target)); err != nil {
+		return err
+	}
+	if mediaScheme(target) != "" {
+		return loadMedia(ctx, cmd, f, target)
+	}
 	a, err := f.read(ctx, cmd, target)
 	if err != nil {
 		return err

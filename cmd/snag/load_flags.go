@@ -26,6 +26,9 @@ type loadFlags struct {
 	options           load.SocketOptions
 	hdr, html, out    string
 	json, yes         bool
+	like              likeFlags
+	quickAckSet       bool // by --like
+	media             mediaFlags
 }
 
 func (f *loadFlags) add(cmd *cobra.Command) {
@@ -57,6 +60,8 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
 	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
 	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
+	f.like.add(flags)
+	f.media.add(flags)
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
 	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
 }
@@ -135,8 +140,11 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	if out.sweeps() && out.from == 0 {
 		return out, cli.Usage("--rate max on several numbers of connections: give a range of rates, such as 10..40k")
 	}
+	if err := f.applyLike(ctx, cmd, target, &out); err != nil {
+		return out, err
+	}
 	f.options.NoDelay = &f.noDelay
-	if given("quickack") {
+	if given("quickack") || f.quickAckSet {
 		f.options.QuickAck = &f.quickAck
 	}
 	window := f.window

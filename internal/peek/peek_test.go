@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"snag/internal/amf"
-	"snag/probes/streams/rtmp"
+	"snag/internal/rtmp"
 )
 
 // rtmpCommand is a command as an encoder sends it, in one chunk.

@@ -1,4 +1,5 @@
-// Package recorded runs a load and writes what it measured as rows of a recording.
+// Package recorded runs a load and writes what it measured as rows of a recording, and reads the calls of a
+// recording as a conversation to send again.
 package recorded
 
 import (

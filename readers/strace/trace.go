@@ -19,6 +19,25 @@ type Options struct {
 	Rows int
 	// Moved is told of each call that moved bytes over a socket; nil: nobody.
 	Moved func(Moved)
+	// Called is told of each call that came back; nil: nobody.
+	Called func(*Called)
+}
+
+// Called is one call that came back. Args and Tail lie in the line that was parsed.
+type Called struct {
+	PID    int
+	Name   string
+	FD     int32  // that it was given; -1: none
+	Life   uint64 // of the descriptor: a number that was used again has another
+	Kind   string // what the descriptor is, as recording.FD has it
+	Serves bool   // it is a connection that was accepted
+	Args   []byte
+	Ret    int64
+	// Bytes that it moved, and whether it read them.
+	Bytes      int64
+	Read       bool
+	Begin, End int64 // Unix ns
+	Line       uint64
 }
 
 // Moved is one call that moved bytes over a socket.
@@ -297,6 +316,9 @@ func (t *Trace) finish(th *thread, id uint16, fd int32, begin, end, inside int64
 		if class&(reads|writes) != 0 && l.Errno == nil && l.Known && l.Ret > 0 {
 			t.transferred(th, d, class, begin, end, args, l)
 		}
+	}
+	if t.o.Called != nil && (l.Errno == nil || string(l.Errno) == "EINPROGRESS") {
+		t.called(th, d, id, fd, begin, end, args, l)
 	}
 	th.seen = end
 	if l.Hit {

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"snag/internal/packet"
+	"snag/internal/rtmp"
 	"snag/probes/streams/passive/capture"
 	"snag/probes/streams/passive/chunks"
 	"snag/probes/streams/passive/tcp"
-	"snag/probes/streams/rtmp"
 )
 
 // serveChunks runs one nginx-rtmp with a server for each chunk size.

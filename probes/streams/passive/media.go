@@ -2,9 +2,9 @@ package passive
 
 import (
 	"snag/internal/amf"
+	"snag/internal/rtmp"
 	"snag/probes/streams/codec"
 	"snag/probes/streams/flv"
-	"snag/probes/streams/rtmp"
 	"snag/probes/streams/stream"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"snag/internal/amf"
+	"snag/internal/rtmp"
 	"snag/probes/streams/passive/chunks"
-	"snag/probes/streams/rtmp"
 	"snag/probes/streams/stream"
 )
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"snag/internal/rtmp"
 )
 
 // challenge is a server that wants a user and a password: not in the URL's
@@ -52,9 +54,9 @@ func challengeIn(words string) (*challenge, bool) {
 }
 
 // answer is what the next connection adds to the application's name.
-func (c *challenge) answer(t target) (string, error) {
+func (c *challenge) answer(t rtmp.Target) (string, error) {
 	if c.asked == nil {
-		return fmt.Sprintf("?authmod=%s&user=%s", c.mode, t.user), nil
+		return fmt.Sprintf("?authmod=%s&user=%s", c.mode, t.User), nil
 	}
 	var random [4]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -66,14 +68,14 @@ func (c *challenge) answer(t target) (string, error) {
 	return c.llnw(t, hex.EncodeToString(random[:])), nil
 }
 
-func (c *challenge) adobe(t target, own string) string {
-	hash := base64md5(t.user + c.asked.Get("salt") + t.pass)
+func (c *challenge) adobe(t rtmp.Target, own string) string {
+	hash := base64md5(t.User + c.asked.Get("salt") + t.Pass)
 	opaque := c.asked.Get("opaque")
 	with := opaque
 	if with == "" {
 		with = c.asked.Get("challenge")
 	}
-	s := fmt.Sprintf("?authmod=adobe&user=%s&challenge=%s&response=%s", t.user, own, base64md5(hash+with+own))
+	s := fmt.Sprintf("?authmod=adobe&user=%s&challenge=%s&response=%s", t.User, own, base64md5(hash+with+own))
 	if opaque != "" {
 		s += "&opaque=" + opaque
 	}
@@ -81,16 +83,16 @@ func (c *challenge) adobe(t target, own string) string {
 }
 
 // llnw is HTTP's digest (RFC 2617 3.2.2) over a method and a realm that are fixed.
-func (c *challenge) llnw(t target, own string) string {
+func (c *challenge) llnw(t rtmp.Target, own string) string {
 	const realm, method, qop, count = "live", "publish", "auth", "00000001"
-	app := t.app
+	app := t.App
 	if !strings.Contains(app, "/") {
 		app += "/_definst_"
 	}
 	nonce := c.asked.Get("nonce")
-	user, what := hexmd5(t.user+":"+realm+":"+t.pass), hexmd5(method+":/"+app)
+	user, what := hexmd5(t.User+":"+realm+":"+t.Pass), hexmd5(method+":/"+app)
 	response := hexmd5(strings.Join([]string{user, nonce, count, own, qop, what}, ":"))
-	return fmt.Sprintf("?authmod=llnw&user=%s&nonce=%s&cnonce=%s&nc=%s&response=%s", t.user, nonce, own, count, response)
+	return fmt.Sprintf("?authmod=llnw&user=%s&nonce=%s&cnonce=%s&nc=%s&response=%s", t.User, nonce, own, count, response)
 }
 
 func base64md5(s string) string {

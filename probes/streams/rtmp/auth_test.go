@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"snag/internal/amf"
+	"snag/internal/rtmp"
 	"snag/probes/streams/stream"
 )
 
@@ -48,7 +49,7 @@ func guard(t *testing.T, steps *atomic.Int32) func(net.Conn) {
 
 // appOf reads up to the connect command and returns its application.
 func appOf(c net.Conn) string {
-	p, buf := NewParser(), make([]byte, 4096)
+	p, buf := rtmp.NewParser(), make([]byte, 4096)
 	for {
 		n, err := c.Read(buf)
 		if err != nil {
@@ -62,7 +63,7 @@ func appOf(c net.Conn) string {
 			if b = b[k:]; m == nil {
 				continue
 			}
-			if v, err := amf.Decode(body(m)); err == nil && len(v) > 2 && v[0] == "connect" {
+			if v, err := amf.Decode(m.Body()); err == nil && len(v) > 2 && v[0] == "connect" {
 				o, _ := v[2].(amf.Object)
 				return o.String("app")
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"snag/internal/netns"
+	"snag/internal/rtmp"
 	"snag/probes/streams/stream"
 )
 
@@ -25,16 +26,16 @@ type connection struct {
 }
 
 // dial connects and shakes hands, each within the timeout.
-func dial(ctx context.Context, t target, o stream.Options) (*connection, error) {
+func dial(ctx context.Context, t rtmp.Target, o stream.Options) (*connection, error) {
 	timeout := o.Timeout
-	c, err := netns.Dial(ctx, &net.Dialer{Timeout: timeout}, o.Netns, "tcp", t.address())
+	c, err := netns.Dial(ctx, &net.Dialer{Timeout: timeout}, o.Netns, "tcp", t.Address())
 	if err != nil {
-		return nil, fmt.Errorf("read %s: connect to %s: %w", t.shown, t.address(), cure(err, timeout))
+		return nil, fmt.Errorf("read %s: connect to %s: %w", t.Shown, t.Address(), cure(err, timeout))
 	}
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
 		c.Close()
-		return nil, fmt.Errorf("read %s: connect to %s: not TCP", t.shown, t.address())
+		return nil, fmt.Errorf("read %s: connect to %s: not TCP", t.Shown, t.Address())
 	}
 	conn := &connection{Conn: c, tcp: tcp}
 	if err := conn.shakeHands(ctx, t, timeout); err != nil {
@@ -44,25 +45,25 @@ func dial(ctx context.Context, t target, o stream.Options) (*connection, error) 
 	return conn, nil
 }
 
-func (c *connection) shakeHands(ctx context.Context, t target, timeout time.Duration) error {
+func (c *connection) shakeHands(ctx context.Context, t rtmp.Target, timeout time.Duration) error {
 	stop := context.AfterFunc(ctx, func() { c.tcp.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if t.tls {
+	if t.TLS {
 		if err := allow(ctx, c.tcp, timeout); err != nil {
 			return err
 		}
 		c.paced = &paced{Conn: c.tcp}
-		secure := tls.Client(c.paced, &tls.Config{ServerName: t.host, MinVersion: tls.VersionTLS12})
+		secure := tls.Client(c.paced, &tls.Config{ServerName: t.Host, MinVersion: tls.VersionTLS12})
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return fmt.Errorf("read %s: TLS handshake: %w", t.shown, secureCure(err, timeout))
+			return fmt.Errorf("read %s: TLS handshake: %w", t.Shown, secureCure(err, timeout))
 		}
 		c.Conn = secure
 	}
 	if err := allow(ctx, c.tcp, timeout); err != nil {
 		return err
 	}
-	if err := handshake(c); err != nil {
-		return fmt.Errorf("read %s: RTMP handshake: %w", t.shown, cure(err, timeout))
+	if err := rtmp.Handshake(c); err != nil {
+		return fmt.Errorf("read %s: RTMP handshake: %w", t.Shown, cure(err, timeout))
 	}
 	return nil
 }

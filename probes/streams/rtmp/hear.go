@@ -1,6 +1,7 @@
 package rtmp
 
 import (
+	"snag/internal/rtmp"
 	"snag/probes/streams/codec"
 	"snag/probes/streams/flv"
 	"snag/probes/streams/stream"
@@ -29,7 +30,7 @@ func (d *Media) rememberAudio(tag flv.Tag) {
 }
 
 // hear hands on audio, of which m is a frame.
-func (d *Media) hear(m *Message, dts, at int64) {
+func (d *Media) hear(m *rtmp.Message, dts, at int64) {
 	h := &d.heard
 	if d.Sounds == nil {
 		return

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"snag/internal/rtmp"
 	"snag/probes/streams/codec"
 	"snag/probes/streams/flv"
 	"snag/probes/streams/stream"
@@ -66,8 +67,8 @@ func TestAudioIsHandedOn(t *testing.T) {
 	} {
 		file, want := film(t, c.format, c.encoder...)
 		sounds, keys := &listening{n: 2}, &wanting{n: 1}
-		p, d := NewParser(), Media{Sounds: sounds, Keys: keys}
-		p.Sounds, p.Keys = sounds, keys
+		p, d := rtmp.NewParser(), Media{Sounds: sounds, Keys: keys}
+		p.Sounds, p.Keys = rtmp.Wanting{By: sounds, Most: stream.MostSound}, rtmp.Wanting{By: keys, Most: stream.MostKey}
 		sink := &counting{}
 		for wire := messagesOf(file); len(wire) > 0; {
 			n, m, err := p.Next(wire[:min(len(wire), 333)])
@@ -100,12 +101,12 @@ func TestAudioIsNotKept(t *testing.T) {
 	frame := append([]byte{0xaf, 1}, make([]byte, 300)...)
 	for wants, kept := range map[int]bool{0: false, 1: true} {
 		sounds := &listening{n: wants}
-		p, d := NewParser(), Media{Sounds: sounds}
-		p.Sounds = sounds
+		p, d := rtmp.NewParser(), Media{Sounds: sounds}
+		p.Sounds = rtmp.Wanting{By: sounds, Most: stream.MostSound}
 		for i := range 200 {
-			b := message(4, TypeAudio, frame)
+			b := message(4, rtmp.TypeAudio, frame)
 			if i == 0 {
-				b = message(4, TypeAudio, config)
+				b = message(4, rtmp.TypeAudio, config)
 			}
 			b[2], b[3] = byte(i*20>>8), byte(i*20)
 			_, m, err := p.Next(b)
@@ -129,11 +130,11 @@ func TestAudioIsNotKept(t *testing.T) {
 // A picture and audio whose chunks come in turn are both kept.
 func TestAudioAmongThePicturesChunks(t *testing.T) {
 	keys, sounds := &wanting{n: 1}, &listening{n: 1}
-	p := NewParser()
-	p.Keys, p.Sounds = keys, sounds
+	p := rtmp.NewParser()
+	p.Keys, p.Sounds = rtmp.Wanting{By: keys, Most: stream.MostKey}, rtmp.Wanting{By: sounds, Most: stream.MostSound}
 	picture := video(6, append([]byte{0x17, 1, 0, 0, 0}, make([]byte, 1000)...))
-	audio := message(4, TypeAudio, append([]byte{0xaf, 1}, make([]byte, 100)...))
-	first := 12 + FirstChunkSize
+	audio := message(4, rtmp.TypeAudio, append([]byte{0xaf, 1}, make([]byte, 100)...))
+	first := 12 + rtmp.FirstChunkSize
 	wire := append(append(bytes.Clone(picture[:first]), audio...), picture[first:]...)
 	kept := map[uint8]int{}
 	for len(wire) > 0 {
@@ -145,8 +146,8 @@ func TestAudioAmongThePicturesChunks(t *testing.T) {
 			kept[m.Type] = len(m.Whole)
 		}
 	}
-	if kept[TypeVideo] != 1005 || kept[TypeAudio] != 102 {
-		t.Errorf("%d bytes of the picture, %d of the audio are kept", kept[TypeVideo], kept[TypeAudio])
+	if kept[rtmp.TypeVideo] != 1005 || kept[rtmp.TypeAudio] != 102 {
+		t.Errorf("%d bytes of the picture, %d of the audio are kept", kept[rtmp.TypeVideo], kept[rtmp.TypeAudio])
 	}
 }
 
@@ -157,14 +158,14 @@ func TestEnhancedAudioIsHandedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	sounds := &listening{n: 1}
-	p, d := NewParser(), Media{Sounds: sounds}
-	p.Sounds = sounds
+	p, d := rtmp.NewParser(), Media{Sounds: sounds}
+	p.Sounds = rtmp.Wanting{By: sounds, Most: stream.MostSound}
 	for i, b := 0, want; len(b) > 0; i++ {
 		h, err := codec.DolbyAudio(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := message(4, TypeAudio, append([]byte("\x91ac-3"), b[:h.Size]...))
+		m := message(4, rtmp.TypeAudio, append([]byte("\x91ac-3"), b[:h.Size]...))
 		m[2], m[3] = byte(i*32>>8), byte(i*32)
 		if _, got, err := p.Next(m); err != nil || got == nil || !d.Message(got, 5, &counting{}) {
 			t.Fatal(err)

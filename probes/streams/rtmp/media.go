@@ -2,6 +2,7 @@ package rtmp
 
 import (
 	"snag/internal/amf"
+	"snag/internal/rtmp"
 	"snag/probes/streams/flv"
 	"snag/probes/streams/stream"
 )
@@ -28,15 +29,15 @@ type track struct {
 // Message gives what m is to sink, with the arrival of its last byte (monotonic
 // ns), and tells whether it belongs to a stream that is there: audio, video or
 // metadata.
-func (d *Media) Message(m *Message, at int64, sink stream.Sink) bool {
+func (d *Media) Message(m *rtmp.Message, at int64, sink stream.Sink) bool {
 	var tag flv.Tag
 	var ok bool
 	switch m.Type {
-	case TypeVideo:
+	case rtmp.TypeVideo:
 		tag, ok = flv.Video(m.Head, int(m.Length))
-	case TypeAudio:
+	case rtmp.TypeAudio:
 		tag, ok = flv.Audio(m.Head, int(m.Length))
-	case TypeDataAMF0, TypeDataAMF3:
+	case rtmp.TypeDataAMF0, rtmp.TypeDataAMF3:
 		return d.meta(m)
 	default:
 		return false
@@ -83,21 +84,11 @@ func (d *Media) mine(tag flv.Tag) bool {
 
 // meta remembers what the metadata says; sink is told with the next tag of the
 // kind, as metadata may speak of tracks that are not there.
-func (d *Media) meta(m *Message) bool {
-	values, _ := amf.Decode(body(m)) // what came before a broken value counts
+func (d *Media) meta(m *rtmp.Message) bool {
+	values, _ := amf.Decode(m.Body()) // what came before a broken value counts
 	video, audio, ok := flv.Meta(values)
 	if ok {
 		d.tracks.Meta(video, audio)
 	}
 	return ok
-}
-
-// body is a command's or data message's AMF0. Those of the AMF3 types begin with
-// a byte 0 and are AMF0 that may switch to AMF3 inside.
-func body(m *Message) []byte {
-	b := m.Head
-	if (m.Type == TypeCommandAMF3 || m.Type == TypeDataAMF3) && len(b) > 0 && b[0] == 0 {
-		b = b[1:]
-	}
-	return b
 }

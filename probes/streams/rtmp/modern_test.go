@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"snag/internal/rtmp"
 	"snag/probes/streams/stream"
 )
 
 // tags gives the messages of an FLV file: its tags are RTMP's messages (E.4.1).
-func tags(t *testing.T, name string) (out []*Message) {
+func tags(t *testing.T, name string) (out []*rtmp.Message) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/flv/" + name)
 	if err != nil {
@@ -20,7 +21,7 @@ func tags(t *testing.T, name string) (out []*Message) {
 	}
 	for b = b[13:]; len(b) >= 15; {
 		size := int(b[1])<<16 | int(b[2])<<8 | int(b[3])
-		m := &Message{Head: b[11 : 11+size]}
+		m := &rtmp.Message{Head: b[11 : 11+size]}
 		m.Type, m.Length = b[0], uint32(size)
 		m.Timestamp = uint32(b[7])<<24 | binary.BigEndian.Uint32(b[3:])&0xffffff
 		out = append(out, m)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"snag/internal/rtmp"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/wire"
 )
@@ -23,9 +24,9 @@ var _ stream.Open = Open
 // A server that lets a player in before there is a publisher is waited for; Sink
 // hears Published with the first message of the stream.
 func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
-	t, err := parse(u)
+	t, err := rtmp.ParseTarget(u)
 	if err != nil {
-		return err
+		return fmt.Errorf("read %w", err)
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
@@ -43,29 +44,28 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 		if !errors.As(err, &c) {
 			return err
 		}
-		if t.user == "" || t.pass == "" {
-			return &stream.Refused{URL: t.shown, Why: t.clean(c.words) + ": it wants rtmp://user:password@host/…"}
+		if t.User == "" || t.Pass == "" {
+			return &stream.Refused{URL: t.Shown, Why: t.Clean(c.words) + ": it wants rtmp://user:password@host/…"}
 		}
 		if step == 2 || step == 1 && c.asked == nil {
-			return &stream.Refused{URL: t.shown, Why: t.clean(c.words)}
+			return &stream.Refused{URL: t.Shown, Why: t.Clean(c.words)}
 		}
 		add, err := c.answer(plain)
 		if err != nil {
-			return fmt.Errorf("read %s: %w", t.shown, err)
+			return fmt.Errorf("read %s: %w", t.Shown, err)
 		}
-		t.app, t.tcURL = plain.app+add, plain.tcURL+add
+		t.App, t.TCURL = plain.App+add, plain.TCURL+add
 	}
 }
 
-func open(ctx context.Context, t target, sink stream.Sink, o stream.Options) error {
+func open(ctx context.Context, t rtmp.Target, sink stream.Sink, o stream.Options) error {
 	conn, err := dial(ctx, t, o)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	s := newSession(t, sink)
-	s.in.Keys, s.media.Keys = o.Keys, o.Keys
-	s.in.Sounds, s.media.Sounds = o.Sounds, o.Sounds
+	s.keep(o)
 	s.local, s.remote = conn.tcp.LocalAddr().String(), conn.tcp.RemoteAddr().String()
 	if err := setUp(ctx, conn, s, o); err != nil {
 		return err
@@ -81,19 +81,19 @@ func setUp(ctx context.Context, conn *connection, s *session, o stream.Options) 
 	stop := context.AfterFunc(ctx, func() { conn.tcp.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	buf := make([]byte, 4<<10) // not of the pool: the server is waited for
-	at := phase(255)
-	for s.phase < playing {
-		if at != s.phase {
-			at = s.phase
+	at := rtmp.Phase(255)
+	for s.Phase < rtmp.Playing {
+		if at != s.Phase {
+			at = s.Phase
 			if err := allow(ctx, conn.tcp, o.Timeout); err != nil {
 				return err
 			}
 		}
-		if len(s.out) > 0 {
-			if _, err := conn.Write(s.out); err != nil {
+		if len(s.Out) > 0 {
+			if _, err := conn.Write(s.Out); err != nil {
 				return s.lost("send", err, o.Timeout)
 			}
-			s.out = s.out[:0]
+			s.Out = s.Out[:0]
 		}
 		n, err := conn.Read(buf)
 		if n > 0 {
@@ -105,29 +105,29 @@ func setUp(ctx context.Context, conn *connection, s *session, o stream.Options) 
 			return s.lost("wait for the answer to", err, o.Timeout)
 		}
 	}
-	if len(s.out) > 0 { // a server that answered all before it was asked
-		if _, err := conn.Write(s.out); err != nil {
+	if len(s.Out) > 0 { // a server that answered all before it was asked
+		if _, err := conn.Write(s.Out); err != nil {
 			return s.lost("send", err, o.Timeout)
 		}
-		s.out = s.out[:0]
+		s.Out = s.Out[:0]
 	}
 	return conn.tcp.SetDeadline(time.Time{})
 }
 
 // lost says in which phase the connection failed.
 func (s *session) lost(doing string, err error, timeout time.Duration) error {
-	what := map[phase]string{
-		connecting: "connect to the application " + s.to.clean(s.to.app),
-		creating:   "createStream",
-		asking:     "play",
-		playing:    "the stream",
-	}[s.phase]
+	what := map[rtmp.Phase]string{
+		rtmp.Connecting: "connect to the application " + s.to.Clean(s.to.App),
+		rtmp.Creating:   "createStream",
+		rtmp.Asking:     "play",
+		rtmp.Playing:    "the stream",
+	}[s.Phase]
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("read %s: %s %s: the server shook hands and did not answer within %v: is it overloaded, does it know the application and the name?", s.to.shown, doing, what, timeout)
+		return fmt.Errorf("read %s: %s %s: the server shook hands and did not answer within %v: is it overloaded, does it know the application and the name?", s.to.Shown, doing, what, timeout)
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {
 		err = op.Err
 	}
-	return fmt.Errorf("read %s: %s %s: %s: does the server know the application and the name, and may this reader have it?", s.to.shown, doing, what, closed(err))
+	return fmt.Errorf("read %s: %s %s: %s: does the server know the application and the name, and may this reader have it?", s.to.Shown, doing, what, closed(err))
 }

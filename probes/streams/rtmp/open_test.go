@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/internal/rtmp"
 	"snag/probes/streams/stream"
 )
 
@@ -56,18 +57,18 @@ func serveOn(t *testing.T, l net.Listener, serve func(net.Conn)) {
 
 // shake is a server's side of the handshake, in two parts.
 func shake(c net.Conn) bool {
-	b := make([]byte, 1+2*handshakeSize)
-	if _, err := io.ReadFull(c, b[:1+handshakeSize]); err != nil {
+	b := make([]byte, 1+2*rtmp.HandshakeSize)
+	if _, err := io.ReadFull(c, b[:1+rtmp.HandshakeSize]); err != nil {
 		return false
 	}
-	b[0] = version
+	b[0] = rtmp.Version
 	if _, err := c.Write(b[:700]); err != nil {
 		return false
 	}
 	if _, err := c.Write(b[700:]); err != nil {
 		return false
 	}
-	_, err := io.ReadFull(c, b[:handshakeSize])
+	_, err := io.ReadFull(c, b[:rtmp.HandshakeSize])
 	return err == nil
 }
 
@@ -77,7 +78,7 @@ func after(rest func(net.Conn)) func(net.Conn) {
 		if !shake(c) {
 			return
 		}
-		p, buf := NewParser(), make([]byte, 4096)
+		p, buf := rtmp.NewParser(), make([]byte, 4096)
 		for commands := 0; commands < 3; {
 			n, err := c.Read(buf)
 			if err != nil {
@@ -88,7 +89,7 @@ func after(rest func(net.Conn)) func(net.Conn) {
 				if err != nil {
 					return
 				}
-				if b = b[k:]; m != nil && m.Type == TypeCommandAMF0 {
+				if b = b[k:]; m != nil && m.Type == rtmp.TypeCommandAMF0 {
 					commands++
 				}
 			}
@@ -145,7 +146,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		{"TLS that is none", write("HTTP/1.1 400 Bad Request\r\n\r\n"), true, []string{"TLS handshake", "does not speak TLS"}},
 		{"closed at once", func(net.Conn) {}, false, []string{"RTMP handshake"}},
 		{"closed in the handshake", func(c net.Conn) {
-			io.ReadFull(c, make([]byte, 1+handshakeSize))
+			io.ReadFull(c, make([]byte, 1+rtmp.HandshakeSize))
 			c.Write(append([]byte{3}, make([]byte, 99)...))
 		}, false, []string{"RTMP handshake", "closed the connection after 100 of 3073 bytes"}},
 		{"handshake cut short", write("\x03" + strings.Repeat("x", 99)), false, []string{"RTMP handshake", "no answer within"}},
@@ -200,7 +201,7 @@ func pictures(n int, step time.Duration) func(net.Conn) {
 			if i%5 == 0 {
 				head = "\x17\x01\x00\x00\x00"
 			}
-			if _, err := c.Write(s.media(TypeVideo, uint32(i)*40, head+strings.Repeat("p", 1000)).b); err != nil {
+			if _, err := c.Write(s.media(rtmp.TypeVideo, uint32(i)*40, head+strings.Repeat("p", 1000)).b); err != nil {
 				return
 			}
 			time.Sleep(step)
@@ -259,9 +260,9 @@ func TestOpenReturnsNilWhenToldToStop(t *testing.T) {
 // A server that sends messages of 16 MB without end, and one that pings without
 // reading the answers, are given no memory.
 func TestAHostileServerGetsNoMemory(t *testing.T) {
-	huge := (&server{}).number(TypeSetChunkSize, MaxChunkSize).b
-	huge = append(huge, chunked{}.full(3, 0, 0xffffff, TypeCommandAMF0, 0)...)
-	pings := (&server{}).event(EventPingRequest, 1).b
+	huge := (&server{}).number(rtmp.TypeSetChunkSize, rtmp.MaxChunkSize).b
+	huge = append(huge, 3, 0, 0, 0, 0xff, 0xff, 0xff, rtmp.TypeCommandAMF0, 0, 0, 0, 0)
+	pings := (&server{}).event(rtmp.EventPingRequest, 1).b
 	for len(pings) < 64<<10 {
 		pings = append(pings, pings...)
 	}
@@ -306,7 +307,7 @@ func TestAStreamHoldsLittle(t *testing.T) {
 	playing.Add(streams)
 	address := script(t, after(func(c net.Conn) {
 		var s server
-		if _, err := c.Write(s.media(TypeVideo, 0, "\x17\x01\x00\x00\x00"+strings.Repeat("p", 60_000)).b); err == nil {
+		if _, err := c.Write(s.media(rtmp.TypeVideo, 0, "\x17\x01\x00\x00\x00"+strings.Repeat("p", 60_000)).b); err == nil {
 			playing.Done()
 		}
 		io.Copy(io.Discard, c)

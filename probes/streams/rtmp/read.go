@@ -52,11 +52,11 @@ func readPlain(ctx context.Context, tcp *net.TCPConn, s *session, o stream.Optio
 	}
 	raw, err := tcp.SyscallConn()
 	if err != nil {
-		return fmt.Errorf("read %s: take the socket: %w", s.to.shown, err)
+		return fmt.Errorf("read %s: take the socket: %w", s.to.Shown, err)
 	}
 	fd := -1
 	if e := raw.Control(func(own uintptr) { fd, err = unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 0) }); e != nil || err != nil {
-		return fmt.Errorf("read %s: take the socket: %w", s.to.shown, errors.Join(e, err))
+		return fmt.Errorf("read %s: take the socket: %w", s.to.Shown, errors.Join(e, err))
 	}
 	defer unix.Close(fd)
 	tcp.Close()
@@ -96,7 +96,7 @@ func (s *session) drain(fd int, now func() int64) (some bool, err error) {
 			break // that was all
 		}
 	}
-	if len(s.out) == 0 {
+	if len(s.Out) == 0 {
 		return some, nil
 	}
 	return some, s.flush(func(b []byte) (int, error) {
@@ -120,15 +120,15 @@ func readNow(fd int, b []byte) (int, error) {
 
 // flush sends what it can of out.
 func (s *session) flush(send func([]byte) (int, error)) error {
-	if len(s.out) == 0 {
+	if len(s.Out) == 0 {
 		return nil
 	}
-	n, err := send(s.out)
+	n, err := send(s.Out)
 	if err != nil {
 		return s.ended(closed(err))
 	}
-	s.out = append(s.out[:0], s.out[n:]...)
-	if len(s.out) > mostUnsent {
+	s.Out = append(s.Out[:0], s.Out[n:]...)
+	if len(s.Out) > mostUnsent {
 		return s.ended("the server does not read what it asked for")
 	}
 	return nil
@@ -138,7 +138,7 @@ func (s *session) flush(send func([]byte) (int, error)) error {
 func readAtOnce(ctx context.Context, tcp *net.TCPConn, s *session, o stream.Options) error {
 	raw, err := tcp.SyscallConn()
 	if err != nil {
-		return fmt.Errorf("read %s: take the socket: %w", s.to.shown, err)
+		return fmt.Errorf("read %s: take the socket: %w", s.to.Shown, err)
 	}
 	stop := context.AfterFunc(ctx, func() { tcp.SetDeadline(time.Unix(1, 0)) })
 	defer stop()

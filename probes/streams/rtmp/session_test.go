@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"snag/internal/amf"
+	"snag/internal/rtmp"
 	"snag/probes/streams/flv"
 	"snag/probes/streams/stream"
 )
@@ -26,13 +27,13 @@ func (s *seen) Params(p stream.Params)              { s.params = append(s.params
 func (s *seen) Count(c stream.Count, n uint64)      {}
 func (s *seen) Gauge(g stream.Gauge, value float64) {}
 
-func target4(t *testing.T, raw string) target {
+func target4(t *testing.T, raw string) rtmp.Target {
 	t.Helper()
 	u, err := url.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := parse(u)
+	to, err := rtmp.ParseTarget(u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func target4(t *testing.T, raw string) target {
 type server struct{ b []byte }
 
 func (s *server) command(stream uint32, values ...any) *server {
-	s.b = AppendMessage(s.b, Header{Chunk: 3, Type: TypeCommandAMF0, Stream: stream}, FirstChunkSize, amf.Append(nil, values...))
+	s.b = rtmp.AppendMessage(s.b, rtmp.Header{Chunk: 3, Type: rtmp.TypeCommandAMF0, Stream: stream}, rtmp.FirstChunkSize, amf.Append(nil, values...))
 	return s
 }
 
@@ -52,40 +53,51 @@ func (s *server) status(level, code, words string) *server {
 }
 
 func (s *server) number(kind uint8, v uint32) *server {
-	s.b = AppendMessage(s.b, Header{Chunk: 2, Type: kind}, FirstChunkSize, binary.BigEndian.AppendUint32(nil, v))
+	s.b = rtmp.AppendMessage(s.b, rtmp.Header{Chunk: 2, Type: kind}, rtmp.FirstChunkSize, binary.BigEndian.AppendUint32(nil, v))
 	return s
 }
 
 func (s *server) event(event uint16, v uint32) *server {
-	s.b = AppendMessage(s.b, Header{Chunk: 2, Type: TypeUserControl}, FirstChunkSize,
+	s.b = rtmp.AppendMessage(s.b, rtmp.Header{Chunk: 2, Type: rtmp.TypeUserControl}, rtmp.FirstChunkSize,
 		binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(nil, event), v))
 	return s
 }
 
 func (s *server) media(kind uint8, stamp uint32, payload string) *server {
-	s.b = AppendMessage(s.b, Header{Chunk: 6, Type: kind, Stream: 1, Timestamp: stamp}, FirstChunkSize, []byte(payload))
+	s.b = rtmp.AppendMessage(s.b, rtmp.Header{Chunk: 6, Type: kind, Stream: 1, Timestamp: stamp}, rtmp.FirstChunkSize, []byte(payload))
 	return s
 }
 
 // letIn is a server's yes up to the stream.
 func (s *server) letIn() *server {
-	return s.number(TypeWindowAckSize, 5000).
+	return s.number(rtmp.TypeWindowAckSize, 5000).
 		command(0, "_result", 1, nil, amf.Object{{Name: "code", Value: "NetConnection.Connect.Success"}}).
 		command(0, "onBWDone", 0, nil).
 		command(0, "_result", 2, nil, 7).
 		status("status", "NetStream.Play.Start", "Start live")
 }
 
+// got is a message with its head copied.
+type got struct {
+	rtmp.Header
+	head string
+}
+
 // sent is what the player sends, as messages.
-func sent(t *testing.T, b []byte) []got {
+func sent(t *testing.T, b []byte) (out []got) {
 	t.Helper()
-	p := NewParser()
+	p := rtmp.NewParser()
 	p.Strict = true
-	m, err := feed(t, p, b, 1<<20)
-	if err != nil {
-		t.Fatal(err)
+	for len(b) > 0 {
+		n, m, err := p.Next(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b = b[n:]; m != nil {
+			out = append(out, got{m.Header, string(m.Head)})
+		}
 	}
-	return m
+	return out
 }
 
 func TestASessionPlays(t *testing.T) {
@@ -93,12 +105,12 @@ func TestASessionPlays(t *testing.T) {
 	s := newSession(target4(t, "rtmp://h/live/cam1?token=abcdef"), sink)
 	var srv server
 	srv.letIn()
-	if err := s.feed(srv.b, 1); err != nil || s.phase != playing || sink.published != 0 {
-		t.Fatalf("let in: %v, phase %d, published %d", err, s.phase, sink.published)
+	if err := s.feed(srv.b, 1); err != nil || s.Phase != rtmp.Playing || sink.published != 0 {
+		t.Fatalf("let in: %v, phase %d, published %d", err, s.Phase, sink.published)
 	}
 	var names []string
-	for _, m := range sent(t, s.out) {
-		if m.Type == TypeCommandAMF0 {
+	for _, m := range sent(t, s.Out) {
+		if m.Type == rtmp.TypeCommandAMF0 {
 			v, err := amf.Decode([]byte(m.head))
 			if err != nil {
 				t.Fatal(err)
@@ -119,19 +131,19 @@ func TestASessionPlays(t *testing.T) {
 	if strings.Join(names, " ") != "connect createStream play" {
 		t.Errorf("sent %v", names)
 	}
-	s.out = nil
+	s.Out = nil
 	srv = server{}
-	srv.event(EventPingRequest, 4711).
-		media(TypeDataAMF0, 0, string(amf.Append(nil, "onMetaData", amf.Object{{Name: "width", Value: 640}, {Name: "height", Value: 360}, {Name: "framerate", Value: 25}}))).
-		media(TypeVideo, 1000, "\x17\x01\x00\x00\x28"+strings.Repeat("k", 3000)).
-		media(TypeAudio, 990, "\x2f"+strings.Repeat("a", 417)).
-		media(TypeVideo, 960, "\x27\x01\xff\xff\xd8pp").
-		media(TypeVideo, 0xfffffff0, "\x27\x01\x00\x00\x00p")
+	srv.event(rtmp.EventPingRequest, 4711).
+		media(rtmp.TypeDataAMF0, 0, string(amf.Append(nil, "onMetaData", amf.Object{{Name: "width", Value: 640}, {Name: "height", Value: 360}, {Name: "framerate", Value: 25}}))).
+		media(rtmp.TypeVideo, 1000, "\x17\x01\x00\x00\x28"+strings.Repeat("k", 3000)).
+		media(rtmp.TypeAudio, 990, "\x2f"+strings.Repeat("a", 417)).
+		media(rtmp.TypeVideo, 960, "\x27\x01\xff\xff\xd8pp").
+		media(rtmp.TypeVideo, 0xfffffff0, "\x27\x01\x00\x00\x00p")
 	if err := s.feed(srv.b, 5); err != nil {
 		t.Fatal(err)
 	}
 	want := []stream.Frame{
-		{Kind: stream.Video, Key: true, Arrival: 5, DTS: 1000e6, PTS: 1040e6, Size: 3000, Mark: flv.Tag{Body: bytes.Repeat([]byte("k"), Keep-5)}.Mark()},
+		{Kind: stream.Video, Key: true, Arrival: 5, DTS: 1000e6, PTS: 1040e6, Size: 3000, Mark: flv.Tag{Body: bytes.Repeat([]byte("k"), rtmp.Keep-5)}.Mark()},
 		{Kind: stream.Audio, Key: true, Arrival: 5, DTS: 990e6, PTS: 990e6, Size: 417},
 		{Kind: stream.Video, Arrival: 5, DTS: 960e6, PTS: 920e6, Size: 2},
 		{Kind: stream.Video, Arrival: 5, DTS: -16e6, PTS: -16e6, Size: 1},
@@ -148,9 +160,9 @@ func TestASessionPlays(t *testing.T) {
 		sink.params[1] != (stream.Params{Kind: stream.Audio, Codec: "mp3", SampleRate: 44100, Channels: 2}) {
 		t.Errorf("params %+v", sink.params)
 	}
-	answers := sent(t, s.out)
-	if len(answers) != 2 || answers[0].head != "\x00\x07\x00\x00\x12\x67" || answers[1].Type != TypeAck ||
-		uint64(binary.BigEndian.Uint32([]byte(answers[1].head))) != s.in.Offset() {
+	answers := sent(t, s.Out)
+	if len(answers) != 2 || answers[0].head != "\x00\x07\x00\x00\x12\x67" || answers[1].Type != rtmp.TypeAck ||
+		uint64(binary.BigEndian.Uint32([]byte(answers[1].head))) != s.In.Offset() {
 		t.Errorf("answers %+v, want a pong and an acknowledgement", answers)
 	}
 }
@@ -171,18 +183,18 @@ func TestASessionEnds(t *testing.T) {
 		{name: "an _error without words", b: (&server{}).command(0, "_error", 1), refused: "_error"},
 		{name: "no such stream", b: (&server{}).letIn().status("error", "NetStream.Play.StreamNotFound", "No such stream cam1?token=abcdef"),
 			refused: "NetStream.Play.StreamNotFound: No such stream cam1?…"},
-		{name: "unpublished", b: on().media(TypeVideo, 0, frame).status("status", "NetStream.Play.UnpublishNotify", "bye"),
+		{name: "unpublished", b: on().media(rtmp.TypeVideo, 0, frame).status("status", "NetStream.Play.UnpublishNotify", "bye"),
 			ended: "NetStream.Play.UnpublishNotify: bye"},
-		{name: "end of stream", b: on().media(TypeVideo, 0, frame).event(EventStreamEOF, 1), ended: "Stream EOF"},
+		{name: "end of stream", b: on().media(rtmp.TypeVideo, 0, frame).event(rtmp.EventStreamEOF, 1), ended: "Stream EOF"},
 		{name: "published, by notice alone, and stopped", b: on().status("status", "NetStream.Play.PublishNotify", "").status("status", "NetStream.Play.Stop", ""),
 			ended: "NetStream.Play.Stop"},
-		{name: "failed while playing", b: on().media(TypeVideo, 0, frame).status("error", "NetStream.Play.Failed", "disk"), ended: "NetStream.Play.Failed: disk"},
+		{name: "failed while playing", b: on().media(rtmp.TypeVideo, 0, frame).status("error", "NetStream.Play.Failed", "disk"), ended: "NetStream.Play.Failed: disk"},
 		{name: "closed", b: on().command(0, "close", 0), ended: "the server sent close"},
-		{name: "end of stream before there was one", b: on().event(EventStreamEOF, 1).status("status", "NetStream.Play.UnpublishNotify", "")},
+		{name: "end of stream before there was one", b: on().event(rtmp.EventStreamEOF, 1).status("status", "NetStream.Play.UnpublishNotify", "")},
 		{name: "a late _error of another command", b: on().command(0, "_error", 5, nil, nil)},
-		{name: "chunk size 0", b: on().number(TypeSetChunkSize, 0), other: "chunk size of 0"},
-		{name: "chunk size 2 GB", b: on().number(TypeSetChunkSize, 1<<31-1), other: "chunk size of 0 or more than 16 MiB"},
-		{name: "a command that is none", b: &server{AppendMessage(nil, Header{Chunk: 3, Type: TypeCommandAMF0}, 128, []byte("GET / HTTP/1.1"))}, other: "unreadable"},
+		{name: "chunk size 0", b: on().number(rtmp.TypeSetChunkSize, 0), other: "chunk size of 0"},
+		{name: "chunk size 2 GB", b: on().number(rtmp.TypeSetChunkSize, 1<<31-1), other: "chunk size of 0 or more than 16 MiB"},
+		{name: "a command that is none", b: &server{rtmp.AppendMessage(nil, rtmp.Header{Chunk: 3, Type: rtmp.TypeCommandAMF0}, 128, []byte("GET / HTTP/1.1"))}, other: "unreadable"},
 	} {
 		s := newSession(target4(t, "rtmp://h/live/cam1?token=abcdef"), &seen{})
 		err := s.feed(c.b.b, 1)
@@ -206,36 +218,6 @@ func TestASessionEnds(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), "abcdef") {
 			t.Errorf("%s: the token is in %q", c.name, err)
-		}
-	}
-}
-
-func TestTargets(t *testing.T) {
-	for _, c := range []struct{ url, address, app, name, tcURL, shown string }{
-		{"rtmp://h/live/cam1", "h:1935", "live", "cam1", "rtmp://h/live", "rtmp://h/live/cam1"},
-		{"rtmps://h:8443/live/cam1?a=b&c", "h:8443", "live", "cam1?a=b&c", "rtmps://h:8443/live", "rtmps://h:8443/live/cam1?a=…&…"},
-		{"rtmps://h/live/cam1", "h:443", "live", "cam1", "rtmps://h/live", "rtmps://h/live/cam1"},
-		{"rtmp://u:p@[::1]:19350/live/inst/cam1", "[::1]:19350", "live/inst", "cam1", "rtmp://[::1]:19350/live/inst", "rtmp://[::1]:19350/live/inst/cam1"},
-		{"rtmp://h/a/b/c/d", "h:1935", "a/b", "c/d", "rtmp://h/a/b", "rtmp://h/a/b/c/d"},
-		{"rtmp://h/vod/mp4:a/b", "h:1935", "vod", "mp4:a/b", "rtmp://h/vod", "rtmp://h/vod/mp4:a/b"},
-		{"rtmp://h/live?token=x/cam1", "h:1935", "live?token=x", "cam1", "rtmp://h/live?token=x", "rtmp://h/live?token=…"},
-		{"rtmp://h/live/a%20b", "h:1935", "live", "a%20b", "rtmp://h/live", "rtmp://h/live/a%20b"},
-		{"rtmp://h/live/a%2fb", "h:1935", "live", "a%2fb", "rtmp://h/live", "rtmp://h/live/a%2fb"},
-		{"rtmp://h/live/кам", "h:1935", "live", "кам", "rtmp://h/live", "rtmp://h/live/%D0%BA%D0%B0%D0%BC"},
-		{"rtmp://h/cam1", "h:1935", "", "cam1", "rtmp://h/", "rtmp://h/cam1"},
-	} {
-		to := target4(t, c.url)
-		if to.address() != c.address || to.app != c.app || to.name != c.name || to.tcURL != c.tcURL || to.shown != c.shown {
-			t.Errorf("%s: %+v", c.url, to)
-		}
-	}
-	for _, bad := range []string{"http://h/live/x", "rtmp:///live/x", "rtmp://h", "rtmp://h/", "rtmp://h/live/" + strings.Repeat("x", maxURL)} {
-		u, err := url.Parse(bad)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := parse(u); err == nil || !strings.Contains(err.Error(), "rtmp://host[:1935]/app/name") {
-			t.Errorf("%.40s: %v", bad, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"snag/internal/rtmp"
 	"snag/probes/streams/stream"
 )
 
@@ -20,17 +21,17 @@ func (w *wanting) Key(_ string, b []byte, _ int64) {
 }
 
 // video is a message of video on a chunk stream.
-func video(chunk byte, body []byte) []byte { return message(chunk, TypeVideo, body) }
+func video(chunk byte, body []byte) []byte { return message(chunk, rtmp.TypeVideo, body) }
 
 // message is one on a chunk stream, in chunks of 128 bytes.
 func message(chunk, kind byte, body []byte) (out []byte) {
 	n := len(body)
 	out = append(out, chunk, 0, 0, 40, byte(n>>16), byte(n>>8), byte(n), kind, 1, 0, 0, 0)
-	for i := 0; i < n; i += FirstChunkSize {
+	for i := 0; i < n; i += rtmp.FirstChunkSize {
 		if i > 0 {
 			out = append(out, 0xc0|chunk)
 		}
-		out = append(out, body[i:min(n, i+FirstChunkSize)]...)
+		out = append(out, body[i:min(n, i+rtmp.FirstChunkSize)]...)
 	}
 	return out
 }
@@ -47,8 +48,8 @@ func TestKeyPicturesAreKeptWhole(t *testing.T) {
 		told  int
 	}{"wanted once": {1, 1}, "wanted always": {9, 2}, "not wanted": {0, 0}} {
 		keys := &wanting{n: c.wants}
-		p, d := NewParser(), Media{Keys: keys}
-		p.Keys = keys
+		p, d := rtmp.NewParser(), Media{Keys: keys}
+		p.Keys = rtmp.Wanting{By: keys, Most: stream.MostKey}
 		var wire []byte
 		for _, body := range [][]byte{config, key, other, key} {
 			wire = append(wire, video(6, body)...)
@@ -62,7 +63,7 @@ func TestKeyPicturesAreKeptWhole(t *testing.T) {
 			}
 			if wire = wire[n:]; m != nil {
 				d.Message(m, 5, sink)
-				if len(m.Head) > Keep && len(m.Head) != len(config) {
+				if len(m.Head) > rtmp.Keep && len(m.Head) != len(config) {
 					t.Errorf("%s: a head of %d bytes", name, len(m.Head))
 				}
 			}
@@ -75,36 +76,6 @@ func TestKeyPicturesAreKeptWhole(t *testing.T) {
 				t.Errorf("%s: % x…", name, got[:min(40, len(got))])
 			}
 		}
-	}
-}
-
-// Many messages that are begun and not ended hold one picture, and one that says to be larger than
-// may be is not kept.
-func TestKeyPicturesAreBounded(t *testing.T) {
-	p := NewParser()
-	p.Keys = &wanting{n: 99}
-	for chunk := byte(3); chunk < 60; chunk++ {
-		b := video(chunk, append([]byte{0x17, 1}, make([]byte, 5000)...))
-		if _, _, err := p.Next(b[:12+FirstChunkSize]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	kept := 0
-	for i := range p.streams {
-		if p.streams[i].whole != nil {
-			kept++
-		}
-	}
-	if kept != 1 {
-		t.Errorf("%d pictures are kept at once", kept)
-	}
-	p = NewParser()
-	p.Keys = &wanting{n: 1}
-	b := video(6, make([]byte, 300))
-	n := stream.MostKey + 1
-	b[4], b[5], b[6], b[12] = byte(n>>16), byte(n>>8), byte(n&0xff), 0x17
-	if _, _, err := p.Next(b); err != nil || p.streams[0].whole != nil {
-		t.Errorf("a picture of %d bytes is kept: %v", n, err)
 	}
 }
 

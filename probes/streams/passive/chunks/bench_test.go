@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"snag/probes/streams/rtmp"
+	"snag/internal/rtmp"
 )
 
 type drain struct{}

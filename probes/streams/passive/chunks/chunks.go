@@ -8,7 +8,7 @@
 // together; once it follows, heads of messages and nothing else.
 package chunks
 
-import "snag/probes/streams/rtmp"
+import "snag/internal/rtmp"
 
 // Bounds of what is held.
 const (

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"snag/probes/streams/rtmp"
+	"snag/internal/rtmp"
 )
 
 // heard is what a follower gave out.

@@ -3,7 +3,7 @@ package chunks
 import (
 	"slices"
 
-	"snag/probes/streams/rtmp"
+	"snag/internal/rtmp"
 )
 
 // firstSearch is how many bytes are worth a search: some messages of audio.

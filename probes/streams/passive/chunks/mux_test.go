@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"snag/probes/streams/rtmp"
+	"snag/internal/rtmp"
 )
 
 // sent is a message that the test muxer wrote.

@@ -3,7 +3,7 @@ package chunks
 import (
 	"encoding/binary"
 
-	"snag/probes/streams/rtmp"
+	"snag/internal/rtmp"
 )
 
 // What a media connection is believed to carry.

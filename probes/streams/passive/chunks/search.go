@@ -3,7 +3,7 @@ package chunks
 import (
 	"slices"
 
-	"snag/probes/streams/rtmp"
+	"snag/internal/rtmp"
 )
 
 // How sure a search must be, in bits: how unlikely random bytes would pass. 128 KiB

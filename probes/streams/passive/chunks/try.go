@@ -3,7 +3,7 @@ package chunks
 import (
 	"slices"
 
-	"snag/probes/streams/rtmp"
+	"snag/internal/rtmp"
 )
 
 // try follows b from a header with a chunk size, as far as b goes. seed is the

@@ -7,65 +7,65 @@ import (
 	"strings"
 )
 
-// target is what a URL asks for.
-type target struct {
-	host, port string // host without brackets
-	tls        bool
-	app        string // what connect asks for
-	name       string // what play asks for, with the URL's query: servers authorise by it
-	tcURL      string
-	user, pass string
-	shown      string // for people: no credentials, no values of the query
+// Target is what a URL asks for.
+type Target struct {
+	Host, Port string // Host without brackets
+	TLS        bool
+	App        string // what connect asks for
+	Name       string // what play asks for, with the URL's query: servers authorise by it
+	TCURL      string
+	User, Pass string
+	Shown      string // for people: no credentials, no values of the query
 	secrets    []string
 }
 
 // maxURL bounds what is sent: a command's string has a 16-bit length.
 const maxURL = 8 << 10
 
-// parse splits a URL as ffmpeg does (libavformat/rtmpproto.c): rtmp://host/app/name,
+// ParseTarget splits a URL as ffmpeg does (libavformat/rtmpproto.c): rtmp://host/app/name,
 // and rtmp://host/app/instance/name with an application of two parts. Servers that
 // know deeper paths join the two again.
-func parse(u *url.URL) (target, error) {
-	t := target{host: u.Hostname(), port: u.Port(), tls: u.Scheme == "rtmps"}
-	t.shown = shown(u)
-	wrong := func(why string) (target, error) {
-		return t, fmt.Errorf("read %s: %s: the form is rtmp://host[:1935]/app/name", t.shown, why)
+func ParseTarget(u *url.URL) (Target, error) {
+	t := Target{Host: u.Hostname(), Port: u.Port(), TLS: u.Scheme == "rtmps"}
+	t.Shown = shown(u)
+	wrong := func(why string) (Target, error) {
+		return t, fmt.Errorf("%s: %s: the form is rtmp://host[:1935]/app/name", t.Shown, why)
 	}
 	if u.Scheme != "rtmp" && u.Scheme != "rtmps" {
 		return wrong("not an RTMP URL")
 	}
-	if t.host == "" {
+	if t.Host == "" {
 		return wrong("no host")
 	}
 	if len(u.String()) > maxURL {
 		return wrong("longer than 8192 bytes")
 	}
 	port := ""
-	if t.port != "" {
-		port = ":" + t.port
-	} else if t.port = "1935"; t.tls {
-		t.port = "443"
+	if t.Port != "" {
+		port = ":" + t.Port
+	} else if t.Port = "1935"; t.TLS {
+		t.Port = "443"
 	}
-	t.user = u.User.Username()
-	t.pass, _ = u.User.Password()
+	t.User = u.User.Username()
+	t.Pass, _ = u.User.Password()
 	path, query := strings.TrimPrefix(typed(u), "/"), u.RawQuery
 	if i := strings.LastIndexByte(query, '/'); i >= 0 && !strings.Contains(path, "/") {
 		// rtmp://host/app?token=…/name: the application has the query
-		t.app, t.name = path+"?"+query[:i], query[i+1:]
+		t.App, t.Name = path+"?"+query[:i], query[i+1:]
 	} else {
-		t.app, t.name = split(path)
+		t.App, t.Name = split(path)
 		if query != "" {
-			t.name += "?" + query
+			t.Name += "?" + query
 		}
 	}
-	if t.app == "" && t.name == "" {
+	if t.App == "" && t.Name == "" {
 		return wrong("no application and no stream")
 	}
-	host := t.host
+	host := t.Host
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	t.tcURL = u.Scheme + "://" + host + port + "/" + t.app
+	t.TCURL = u.Scheme + "://" + host + port + "/" + t.App
 	t.secrets = secrets(u)
 	return t, nil
 }
@@ -91,7 +91,8 @@ func split(path string) (app, name string) {
 	return first + "/" + instance, deeper
 }
 
-func (t target) address() string { return net.JoinHostPort(t.host, t.port) }
+// Address is host:port to dial.
+func (t Target) Address() string { return net.JoinHostPort(t.Host, t.Port) }
 
 // shown is the URL as people may see it: who may watch is often in the query.
 func shown(u *url.URL) string {
@@ -132,8 +133,8 @@ func secrets(u *url.URL) []string {
 	return out
 }
 
-// clean makes a server's words fit to print: one line, bounded, no secrets.
-func (t target) clean(s string) string {
+// Clean makes a server's words fit to print: one line, bounded, no secrets.
+func (t Target) Clean(s string) string {
 	for _, secret := range t.secrets {
 		s = strings.ReplaceAll(s, secret, "…")
 	}

@@ -14,10 +14,11 @@ const buffer = 3000
 const (
 	transactionConnect = 1
 	transactionCreate  = 2
+	transactionPublish = 5 // after those of announce
 )
 
 // answer goes on with what the server answered.
-func (s *session) answer(values []any, at int64) error {
+func (c *Client) answer(values []any, at int64) error {
 	if len(values) == 0 {
 		return nil
 	}
@@ -28,74 +29,80 @@ func (s *session) answer(values []any, at int64) error {
 	}
 	switch name {
 	case "_result":
-		s.result(transaction, values)
+		c.result(transaction, values)
 	case "_error":
-		return s.rejected(transaction, values)
+		return c.rejected(transaction, values)
 	case "onStatus":
-		return s.status(values, at)
+		return c.status(values, at)
 	case "close":
-		return s.ended("the server sent close")
+		return &Ended{"the server sent close"}
 	}
 	return nil // onBWDone, onFCSubscribe and the like ask for nothing
 }
 
-func (s *session) result(transaction float64, values []any) {
+func (c *Client) result(transaction float64, values []any) {
 	switch {
-	case transaction == transactionConnect && s.phase == connecting:
-		s.phase = creating
-		s.sendNumber(TypeWindowAckSize, window)
-		s.command(commandChunk, 0, "createStream", transactionCreate, nil)
-	case transaction == transactionCreate && s.phase == creating:
-		s.phase, s.stream = asking, 1
+	case transaction == transactionConnect && c.Phase == Connecting:
+		c.Phase = Creating
+		c.sendNumber(TypeWindowAckSize, window)
+		if c.hears == nil {
+			c.announce()
+		}
+		c.command(commandChunk, 0, "createStream", transactionCreate, nil)
+	case transaction == transactionCreate && c.Phase == Creating:
+		c.Phase, c.Stream = Asking, 1
 		if len(values) > 3 {
 			if id, ok := values[3].(float64); ok && id >= 0 && id < 1<<32 {
-				s.stream = uint32(id)
+				c.Stream = uint32(id)
 			}
 		}
+		if c.hears == nil {
+			c.command(playChunk, c.Stream, "publish", transactionPublish, nil, c.to.Name, "live")
+			return
+		}
 		// -2: a live stream, or else a recorded one of that name (section 7.2.2.1)
-		s.command(playChunk, s.stream, "play", 0, nil, s.to.name, -2000)
-		s.sendEvent(EventSetBufferLength, s.stream, buffer)
+		c.command(playChunk, c.Stream, "play", 0, nil, c.to.Name, -2000)
+		c.sendEvent(EventSetBufferLength, c.Stream, buffer)
 	}
 }
 
-// rejected is an _error; those of commands that snag did not send say nothing.
-func (s *session) rejected(transaction float64, values []any) error {
+// rejected is an _error; those of commands that do not matter say nothing.
+func (c *Client) rejected(transaction float64, values []any) error {
 	code, words := status(values)
-	if transaction == transactionConnect && s.phase == connecting {
-		if c, ok := challengeIn(words); ok {
-			return c
-		}
-	}
-	if transaction > transactionCreate || s.phase > creating && transaction != 0 {
+	if (transaction > transactionCreate || c.Phase > Creating && transaction != 0) && !(c.hears == nil && transaction == transactionPublish) {
 		return nil
 	}
-	return s.refused(join(code, words, "_error"))
+	return &Refused{join(code, words, "_error"), words, transaction == transactionConnect && c.Phase == Connecting}
 }
 
 // status acts on onStatus (section 7.2.2): its level and its code.
-func (s *session) status(values []any, at int64) error {
+func (c *Client) status(values []any, at int64) error {
 	code, words := status(values)
 	why := join(code, words, "onStatus")
+	if c.hears == nil && code == "NetStream.Publish.Start" {
+		c.Phase, c.Published = Playing, true
+		return nil
+	}
 	switch code {
 	case "NetStream.Play.PublishNotify":
-		s.publish(at)
+		c.appear(at)
 		return nil
 	case "NetStream.Play.UnpublishNotify", "NetStream.Play.Stop", "NetStream.Play.Complete":
-		if s.published {
-			return s.ended(why)
+		if c.Published {
+			return &Ended{why}
 		}
 		return nil
 	case "NetConnection.Connect.Closed":
-		return s.ended(why)
+		return &Ended{why}
 	}
 	if level(values) == "error" || strings.HasSuffix(code, ".Rejected") || strings.HasSuffix(code, ".StreamNotFound") {
-		if s.published {
-			return s.ended(why)
+		if c.Published {
+			return &Ended{why}
 		}
-		return s.refused(why)
+		return &Refused{Why: why, Words: words}
 	}
-	if s.phase == asking && strings.HasPrefix(code, "NetStream.") {
-		s.phase = playing
+	if c.hears != nil && c.Phase == Asking && strings.HasPrefix(code, "NetStream.") {
+		c.Phase = Playing
 	}
 	return nil
 }

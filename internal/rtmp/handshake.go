@@ -11,29 +11,30 @@ import (
 	"unicode"
 )
 
-// handshakeSize is C1's, S1's, C2's and S2's (section 5.2.3).
-const handshakeSize = 1536
+// HandshakeSize is C1's, S1's, C2's and S2's (section 5.2.3).
+const HandshakeSize = 1536
 
-const version = 3
+// Version is C0's and S0's.
+const Version = 3
 
-// handshake sends C0 C1, reads S0 S1 S2 and answers with C2. What S1 and S2 hold
+// Handshake is a client's: it sends C0 C1, reads S0 S1 S2 and answers with C2. What S1 and S2 hold
 // is not looked at: the digests of Flash servers are theirs to check, and those
 // that ask for them fall back when C1's version is 0, as it is here.
-func handshake(conn io.ReadWriter) error {
-	hello := make([]byte, 1+handshakeSize)
-	hello[0] = version // C1: time 0, zero 0, random
+func Handshake(conn io.ReadWriter) error {
+	hello := make([]byte, 1+HandshakeSize)
+	hello[0] = Version // C1: time 0, zero 0, random
 	if _, err := rand.Read(hello[9:]); err != nil {
 		return fmt.Errorf("random bytes for the handshake: %w", err)
 	}
 	if _, err := conn.Write(hello); err != nil {
 		return err
 	}
-	answer := make([]byte, 1+2*handshakeSize)
+	answer := make([]byte, 1+2*HandshakeSize)
 	n, err := io.ReadAtLeast(conn, answer, 1)
 	if err != nil {
 		return gone(err, n)
 	}
-	if answer[0] != version {
+	if answer[0] != Version {
 		more, _ := io.ReadAtLeast(conn, answer[n:], min(len(answer)-n, 16)) // enough to know it
 		return notRTMP(answer[:n+more])
 	}
@@ -41,16 +42,16 @@ func handshake(conn io.ReadWriter) error {
 	if err != nil {
 		return gone(err, n+more)
 	}
-	_, err = conn.Write(answer[1 : 1+handshakeSize]) // C2 repeats S1
+	_, err = conn.Write(answer[1 : 1+HandshakeSize]) // C2 repeats S1
 	return err
 }
 
 func gone(err error, n int) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the server closed the connection after %d of %d bytes: is this port for RTMP, and not for RTMPS?", n, 1+2*handshakeSize)
+		return fmt.Errorf("the server closed the connection after %d of %d bytes: is this port for RTMP, and not for RTMPS?", n, 1+2*HandshakeSize)
 	}
 	if errors.Is(err, syscall.ECONNRESET) {
-		return fmt.Errorf("the server, or something before it, reset the connection after %d of %d bytes: is this port for RTMP, and not for RTMPS?", n, 1+2*handshakeSize)
+		return fmt.Errorf("the server, or something before it, reset the connection after %d of %d bytes: is this port for RTMP, and not for RTMPS?", n, 1+2*HandshakeSize)
 	}
 	return err
 }

@@ -1,7 +1,7 @@
-// Package rtmp reads live streams over RTMP and RTMPS (Adobe, "Real Time
-// Messaging Protocol", 1.0, 2012; veovera, "Enhanced RTMP" v2). Its Parser turns
-// one direction of a connection into messages and keeps no more of each than is
-// needed to tell what it is; Open is the player that uses it.
+// Package rtmp speaks RTMP (Adobe, "Real Time Messaging Protocol", 1.0, 2012;
+// veovera, "Enhanced RTMP" v2). Its Parser turns one direction of a connection into
+// messages and keeps no more of each than is needed to tell what it is. Client is what
+// a player or a publisher says. Neither does I/O.
 package rtmp
 
 // Message types (RTMP 1.0, sections 5.4, 6.2 and 7.1).
@@ -66,7 +66,7 @@ type Message struct {
 	// Head is the payload's beginning: as much as the Keep… and Max… constants
 	// tell. It is whole where len(Head) == Length, and good until the next call.
 	Head []byte
-	// Whole is all of a key picture or of audio, where the parser's Keys or Sounds wanted it, else nil.
+	// Whole is all of a key picture or of audio, where the parser's Keys or Sounds want it, else nil.
 	Whole []byte
 	// Relative says that no absolute timestamp was seen on this chunk stream (a
 	// capture that began mid-way): Timestamp counts from 0.

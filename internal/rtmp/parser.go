@@ -1,10 +1,6 @@
 package rtmp
 
-import (
-	"encoding/binary"
-
-	"snag/probes/streams/stream"
-)
+import "encoding/binary"
 
 // Parser turns the bytes of one direction of a connection, after the handshake,
 // into messages. It holds no payload but their heads, does no I/O, and allocates
@@ -14,10 +10,8 @@ type Parser struct {
 	// Strict refuses what real peers are not seen to send, for those who search
 	// for the beginning of a chunk in the middle of a connection.
 	Strict bool
-	// Keys wants key pictures whole; nil: nobody does.
-	Keys stream.Keys
-	// Sounds wants audio whole; nil: nobody does.
-	Sounds stream.Sounds
+	Keys   Wanting // of key pictures
+	Sounds Wanting // of audio
 
 	size    uint32 // of the peer's chunks
 	ext     uint8

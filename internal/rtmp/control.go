@@ -15,24 +15,24 @@ const (
 const window = 2_500_000
 
 // send appends a message to what goes out.
-func (s *session) send(chunk uint32, kind uint8, stream uint32, body []byte) {
-	s.out = AppendMessage(s.out, Header{Chunk: chunk, Type: kind, Stream: stream}, FirstChunkSize, body)
+func (c *Client) send(chunk uint32, kind uint8, stream uint32, body []byte) {
+	c.Out = AppendMessage(c.Out, Header{Chunk: chunk, Type: kind, Stream: stream}, c.size, body)
 }
 
-func (s *session) sendNumber(kind uint8, v uint32) {
-	s.send(controlChunk, kind, 0, binary.BigEndian.AppendUint32(nil, v))
+func (c *Client) sendNumber(kind uint8, v uint32) {
+	c.send(controlChunk, kind, 0, binary.BigEndian.AppendUint32(nil, v))
 }
 
-func (s *session) sendEvent(event uint16, values ...uint32) {
+func (c *Client) sendEvent(event uint16, values ...uint32) {
 	b := binary.BigEndian.AppendUint16(nil, event)
 	for _, v := range values {
 		b = binary.BigEndian.AppendUint32(b, v)
 	}
-	s.send(controlChunk, TypeUserControl, 0, b)
+	c.send(controlChunk, TypeUserControl, 0, b)
 }
 
 // control answers the server's protocol (sections 5.4.3 to 5.4.5, 7.1.7).
-func (s *session) control(m *Message) error {
+func (c *Client) control(m *Message) error {
 	b := m.Head
 	if len(b) < 4 {
 		return nil
@@ -40,11 +40,11 @@ func (s *session) control(m *Message) error {
 	v := binary.BigEndian.Uint32(b)
 	switch m.Type {
 	case TypeWindowAckSize:
-		s.ackEvery = v
+		c.ackEvery = v
 	case TypePeerBandwidth:
-		if v != s.bandwidth { // once for each that differs
-			s.bandwidth = v
-			s.sendNumber(TypeWindowAckSize, v)
+		if v != c.bandwidth { // once for each that differs
+			c.bandwidth = v
+			c.sendNumber(TypeWindowAckSize, v)
 		}
 	case TypeUserControl:
 		if len(b) < 6 {
@@ -52,10 +52,10 @@ func (s *session) control(m *Message) error {
 		}
 		switch v = binary.BigEndian.Uint32(b[2:]); binary.BigEndian.Uint16(b) {
 		case EventPingRequest:
-			s.sendEvent(EventPingResponse, v)
+			c.sendEvent(EventPingResponse, v)
 		case EventStreamEOF:
-			if s.published {
-				return s.ended("Stream EOF")
+			if c.Published {
+				return &Ended{"Stream EOF"}
 			}
 		}
 	}
@@ -64,9 +64,9 @@ func (s *session) control(m *Message) error {
 
 // acknowledge says how much came, at each half of the server's window, as ffmpeg
 // does: a server may stop at a whole one.
-func (s *session) acknowledge() {
-	if got := s.in.Offset(); s.ackEvery > 0 && got-s.acked >= uint64(s.ackEvery/2) {
-		s.acked = got
-		s.sendNumber(TypeAck, uint32(got))
+func (c *Client) acknowledge() {
+	if got := c.In.Offset(); c.ackEvery > 0 && got-c.acked >= uint64(c.ackEvery/2) {
+		c.acked = got
+		c.sendNumber(TypeAck, uint32(got))
 	}
 }
