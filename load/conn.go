@@ -34,12 +34,14 @@ type conn struct {
 	wire      *wire    // of TLS and other protocols with a login
 	top       net.Conn // around it
 	datagrams bool
+	room      bool // of datagrams: room is reported (poller.addRoom)
 
 	due, sent    time.Duration // of the open request
 	piece, wrote int           // where its writing is
 	joinBy       time.Duration
 	again        time.Duration // away: when it is made again
 	heapAt       int           // −1: not in the heap
+	readyAt      time.Duration // in the heap: what ready was
 }
 
 // ready is when the connection can send its next request: when it is due, or free.
@@ -77,13 +79,13 @@ func (c *conn) send(b []byte) (int, error) {
 	if c.top != nil {
 		return c.top.Write(b)
 	}
-	return unix.Write(c.fd, b)
+	return write(c.fd, b)
 }
 
 // receive returns EAGAIN where nothing is there, and io.EOF where nothing more will come.
 func (c *conn) receive(b []byte) (int, error) {
 	if c.top == nil {
-		n, err := unix.Read(c.fd, b)
+		n, err := read(c.fd, b)
 		if n == 0 && err == nil && !c.datagrams {
 			err = io.EOF
 		}

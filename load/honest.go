@@ -26,6 +26,9 @@ func (r *Result) Honest() string {
 	if r.Done == 0 {
 		return ""
 	}
+	if r.Flow != nil {
+		return r.honestFlow()
+	}
 	p50, lag := r.FromSent.ValueAtQuantile(50), r.Lag.ValueAtQuantile(50)
 	if r.Plan.Rate > 0 && float64(lag) > mostOwnLag*float64(p50) {
 		return fmt.Sprintf("half of the requests were sent %s late or more by snag itself, of a median answer of %s: fewer requests a second, or a CPU of its own (--cpu)",
@@ -40,6 +43,14 @@ func (r *Result) Honest() string {
 	if n := r.Rate() * r.FromSent.Mean() / 1e9; r.Done >= fewForLittle && r.Lossless() && (n-r.Open > mostOff*r.Open || r.Open-n > mostOff*r.Open) {
 		return fmt.Sprintf("%.2f requests were open on average, and %s answers a second of %s make %.2f: more was open than was measured",
 			r.Open, units.Count(r.Rate()), units.Short(r.FromSent.Mean()/1e9), n)
+	}
+	return ""
+}
+
+// honestFlow is Honest for a bandwidth: what matters is whether this program sent what is needed.
+func (r *Result) honestFlow() string {
+	if r.Flow.Sent < leastAchieved*r.Flow.Needed && r.Busy > mostBusy {
+		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time and sent %s of %s: larger messages (--size), or a CPU of its own (--cpu)", 100*r.Busy, units.Bits(r.Flow.Sent), units.Bits(r.Flow.Needed))
 	}
 	return ""
 }
