@@ -98,6 +98,38 @@ func TestABandwidthThatIsNotThere(t *testing.T) {
 	}
 }
 
+// Messages are sent whether those before were answered or not.
+func TestABandwidthWaitsForNoAnswer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				b := make([]byte, 1<<20)
+				for {
+					n, err := c.Read(b)
+					if err != nil {
+						return
+					}
+					time.Sleep(50 * time.Millisecond)
+					_, _ = c.Write(b[:n])
+				}
+			}()
+		}
+	}()
+	f := bandwidth(t, target(t, "tcp://"+l.Addr().String(), Request{Size: 1000, Reply: 1000}), 4e6).Flow
+	if !f.Enough() || f.Returned == nil || math.Abs(*f.Returned/4e6-1) > 0.15 {
+		t.Errorf("%+v, returned %v", f, f.Returned)
+	}
+}
+
 // Every second datagram comes back.
 func TestABandwidthOfDatagrams(t *testing.T) {
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")

@@ -69,6 +69,10 @@ func TestTheRateOfAnOverloadedService(t *testing.T) {
 	if truth := within / p.For.Seconds(); math.Abs(r.Rate()/truth-1) > 0.1 {
 		t.Errorf("%.0f answers a second, and the service gave %.0f", r.Rate(), truth)
 	}
+	// Four connections wait for one worker: 20 ms.
+	if p50 := time.Duration(r.FromSent.ValueAtQuantile(50)); r.FromSent.TotalCount() < int64(within)/2 || p50 < 15*time.Millisecond || p50 > 60*time.Millisecond {
+		t.Errorf("half within %v, of %d answers", p50, r.FromSent.TotalCount())
+	}
 	if measured, predicted := r.Growth(); math.Abs(measured/predicted-1) > 0.1 || predicted < 0.7 {
 		t.Errorf("each second adds %.2f s to the wait, %.2f by arithmetic", measured, predicted)
 	}

@@ -52,9 +52,24 @@ func Read(ctx context.Context, s Sweep, points []shape.Point, say func(string)) 
 		on := shape.Of(all, conns)
 		if h, found := shape.FindHump(on); found && out.Hump == nil {
 			out.Hump = &h
-			if err := out.tryChanges(ctx, s, say); err != nil {
+			out.Sentences = append(out.Sentences, fmt.Sprintf("slower with few requests than with many: half within %s at %s/s, within %s at %s/s.", units.Short(h.Peak.P50), units.Count(h.Peak.Rate), units.Short(h.Beyond.P50), units.Count(h.Beyond.Rate)))
+			if err := out.tryChanges(ctx, s, h.Peak, say); err != nil {
 				return out, err
 			}
+			if out.Freed == "" && len(changesOf(s.Plan)) > 0 {
+				out.Sentences = append(out.Sentences, "Neither TCP_NODELAY nor TCP_QUICKACK on this side changes it: it is not Nagle's algorithm as far as this side can see. Measure both ends at the low rate: snag find there.")
+			}
+		}
+	}
+	// With one request open on a connection, each may wait for a delayed acknowledgement: then all connections are in
+	// use before any is asked so often that it no longer does.
+	for _, conns := range s.Conns {
+		at, found := shape.FindDelay(shape.Of(all, conns), leastOfAck*ackDelay.Seconds())
+		if !found || out.Hump != nil || out.Freed != "" {
+			continue
+		}
+		if err := out.tryChanges(ctx, s, at, say); err != nil {
+			return out, err
 		}
 	}
 	for _, conns := range s.Conns {
@@ -64,6 +79,10 @@ func Read(ctx context.Context, s Sweep, points []shape.Point, say func(string)) 
 			continue
 		}
 		out.Knee = &k
+		if out.Freed != "" { // the limit is that of the delay
+			out.Sentences = append(out.Sentences, fmt.Sprintf("With that delay it answers at most %s requests/s.", units.Count(k.Most)))
+			continue
+		}
 		out.Sentences = append(out.Sentences, kneeText(k, conns))
 		if peak, after, falls := shape.Falls(on); falls {
 			out.Sentences = append(out.Sentences, fmt.Sprintf("More requests bring fewer answers: %s/s of %s asked, %s/s of %s.", units.Count(peak.Answers), units.Count(peak.Rate), units.Count(after.Answers), units.Count(after.Rate)))
@@ -102,16 +121,18 @@ func kneeText(k shape.Knee, conns int) string {
 	return text + fmt.Sprintf(" A request takes %s while nothing queues: it works on %.1f requests at a time (Little's law). Beyond that, requests queue.", units.Short(k.Base), k.Workers)
 }
 
-// tryChanges asks at the peak's rate in turn as before, and with one thing changed.
-func (out *Reading) tryChanges(ctx context.Context, s Sweep, say func(string)) error {
-	h := out.Hump
-	out.Sentences = append(out.Sentences, fmt.Sprintf("slower with few requests than with many: half within %s at %s/s, within %s at %s/s.", units.Short(h.Peak.P50), units.Count(h.Peak.Rate), units.Short(h.Beyond.P50), units.Count(h.Beyond.Rate)))
+// leastOfAck is the share of the delay of an acknowledgement from which on an answer may have waited for one: the
+// first write is on its way meanwhile.
+const leastOfAck = 0.8
+
+// tryChanges asks at one rate in turn as before, and with one thing changed.
+func (out *Reading) tryChanges(ctx context.Context, s Sweep, slow shape.At, say func(string)) error {
 	for _, c := range changesOf(s.Plan) {
-		say(fmt.Sprintf("with and without %s at %s requests/s", c.name, units.Count(h.Peak.Rate)))
+		say(fmt.Sprintf("with and without %s at %s requests/s", c.name, units.Count(slow.Rate)))
 		var all []shape.Pair
 		for range pairs {
 			p := s.Plan
-			p.Rate, p.Conns, p.For = h.Peak.Rate, h.Peak.Conns, s.lasts(h.Peak.Rate)
+			p.Rate, p.Conns, p.For = slow.Rate, slow.Conns, s.lasts(slow.Rate)
 			as, err := Run(ctx, p)
 			if err != nil {
 				return err
@@ -124,13 +145,11 @@ func (out *Reading) tryChanges(ctx context.Context, s Sweep, say func(string)) e
 			all = append(all, shape.Pair{As: PointOf(as), Changed: PointOf(changed)})
 		}
 		if shape.Frees(all) {
+			last := all[len(all)-1]
 			out.Freed = c.name
-			out.Sentences = append(out.Sentences, fmt.Sprintf("With %s on this side: half within %s.", c.name, units.Short(all[len(all)-1].Changed.P50)), c.says)
+			out.Sentences = append(out.Sentences, fmt.Sprintf("At %s requests/s half of the answers come within %s; with %s on this side within %s.", units.Count(slow.Rate), units.Short(last.As.P50), c.name, units.Short(last.Changed.P50)), c.says)
 			return nil
 		}
-	}
-	if len(changesOf(s.Plan)) > 0 {
-		out.Sentences = append(out.Sentences, "Neither TCP_NODELAY nor TCP_QUICKACK on this side changes it: it is not Nagle's algorithm as far as this side can see. Measure both ends at the low rate: snag find there.")
 	}
 	return nil
 }

@@ -239,6 +239,8 @@ func (r *run) answered(c *conn, failed int) {
 		if r.plan.Deadline > 0 && r.now-c.due > r.plan.Deadline {
 			r.out.Late++
 		}
+	}
+	if c.sent >= r.from { // whenever it was due: with too many requests those that are sent now were due long ago
 		note(r.out.FromSent, r.now-c.sent)
 	}
 	r.openChanged(-1)

@@ -45,7 +45,7 @@ func (l Loaded) Text(w io.Writer) {
 			fmt.Fprintf(w, "%10s", q.name)
 		}
 		fmt.Fprintln(w)
-		if r.Plan.Rate > 0 {
+		if r.Plan.Rate > 0 && r.FromDue.TotalCount() > 0 {
 			row(w, "  since it was due", r.FromDue)
 		}
 		row(w, "  since it was sent", r.FromSent)

@@ -51,9 +51,9 @@ func (b *bench) sweep(ctx context.Context, target, freedBy string, flags []strin
 	if l.Reading == nil {
 		return checked{}, fmt.Errorf("snag load printed no reading of the sweep")
 	}
-	found := string(l.Reading.Hump) != "null"
 	out := checked{Detail: strings.Join(l.Reading.Sentences, " ")}
-	if right := found == (freedBy != "") && l.Reading.Freed == freedBy; right {
+	// A hump that no option frees is a finding too, of what is not there.
+	if l.Reading.Freed == freedBy && (freedBy != "" || string(l.Reading.Hump) == "null") {
 		out.Value = 1
 	}
 	return out, nil

@@ -139,7 +139,7 @@ func exists(path string) bool {
 func (b *bench) versions() map[string]string {
 	out := map[string]string{}
 	for name, argv := range map[string][]string{
-		"snag": {b.o.snag, "--version"}, "sockperf": {b.peer("sockperf"), "--version"}, "fortio": {b.peer("fortio"), "version", "-s"}, "wrk": {"wrk", "-v"}, "wrk2": {b.peer("wrk2"), "-v"},
+		"snag": {b.o.snag, "--version"}, "sockperf": {b.peer("sockperf"), "--version"}, "fortio": {b.peer("fortio"), "version"}, "wrk": {"wrk", "-v"}, "wrk2": {b.peer("wrk2"), "-v"},
 		"ghz": {b.peer("ghz"), "--version"}, "iperf3": {b.peer("iperf3"), "--version"}, "redis-benchmark": {"redis-benchmark", "--version"}, "nginx": {"nginx", "-v"},
 	} {
 		cmd := exec.Command(argv[0], argv[1:]...)
