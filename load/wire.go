@@ -110,7 +110,7 @@ func (w *wire) detach() error {
 	err = raw.Control(func(fd uintptr) {
 		w.fd, dup = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
 	})
-	if err = errors.Join(err, dup, w.Conn.Close()); err != nil {
+	if err = errors.Join(err, dup, w.Close()); err != nil {
 		return err
 	}
 	w.mine = true

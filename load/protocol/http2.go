@@ -180,9 +180,10 @@ func (c *http2Client) take(kind, flags byte, stream uint32, payload []byte) erro
 			return errors.New("a WINDOW_UPDATE frame of HTTP/2 has the wrong size")
 		}
 		n := int64(binary.BigEndian.Uint32(payload) & mostWindow)
-		if stream == 0 {
+		switch stream {
+		case 0:
 			c.sendConn += n
-		} else if stream == c.stream {
+		case c.stream:
 			c.sendStream += n
 		}
 		c.reply = append(c.reply, c.more()...)
