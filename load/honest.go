@@ -17,6 +17,9 @@ const (
 	// average are the rate times the mean latency. Where they are not, what was counted is not what
 	// was measured.
 	mostOff = 0.05
+	// mostDelayed is the share of an answer's time for which this program's thread may have waited for a CPU: it
+	// reads the answer that much later.
+	mostDelayed = 0.2
 	// fewForLittle are too few answers for it: those that are open at the end count for much.
 	fewForLittle = 200
 )
@@ -36,6 +39,9 @@ func (r *Result) Honest() string {
 	}
 	if r.Busy > mostBusy {
 		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time: it may have read the answers late", 100*r.Busy)
+	}
+	if each := float64(r.RunDelay) / float64(r.Done); each > mostDelayed*r.FromSent.Mean() && r.FromSent.TotalCount() > 0 {
+		return fmt.Sprintf("snag's thread waited for a CPU for %s per answer, of a mean of %s: other programs took it. Give it a CPU of its own (--cpu)", units.Short(each/1e9), units.Short(r.FromSent.Mean()/1e9))
 	}
 	if want := r.Plan.Rate * r.Plan.For.Seconds(); float64(r.Sent+r.Behind) < leastAchieved*want {
 		return fmt.Sprintf("snag sent %s of %s requests, though its connections were free", units.Count(float64(r.Sent)), units.Count(want))

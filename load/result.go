@@ -25,6 +25,8 @@ type Result struct {
 	Open float64
 	// Busy is the share of the time in which snag's thread did not wait for anything.
 	Busy float64
+	// RunDelay is how long snag's thread waited for a CPU, all in all; 0 also where the kernel does not count it.
+	RunDelay time.Duration
 	// Late is how many answers came after the deadline.
 	Late   int64
 	growth growth

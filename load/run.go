@@ -122,6 +122,8 @@ func (r *run) all(ctx context.Context) (err error) {
 	if err := r.joinAll(ctx); err != nil {
 		return err
 	}
+	delayed, known := runDelay()
+	defer func() { r.countRunDelay(delayed, known) }()
 	r.began, r.now = time.Now(), 0
 	for i := range r.conns {
 		c := &r.conns[i]

@@ -61,7 +61,7 @@ func (b *bench) sweep(ctx context.Context, target, freedBy string, flags []strin
 
 // lossy drops every fiftieth packet to the service, by a rule of nftables in this namespace.
 func lossy(ctx context.Context, b *bench) (*server, error) {
-	rules := "table inet benchload { chain in { type filter hook input priority 0; tcp dport 7108 numgen inc mod 50 == 0 drop; } }"
+	rules := "table inet benchload { chain arriving { type filter hook input priority 0; policy accept; tcp dport 7108 numgen inc mod 50 0 drop; }; }"
 	if out, err := exec.CommandContext(ctx, "nft", rules).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("nft: %w: %s", err, out)
 	}
