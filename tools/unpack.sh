@@ -4,6 +4,7 @@
 # the make target.
 
 # unpack FOLDER PACKAGE... puts what is in the packages into FOLDER of the cache.
+# shellcheck disable=SC2154 # the script that reads this one sets $into and $target
 unpack() {
 	local to="$into/$1" new
 	shift
