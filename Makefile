@@ -8,7 +8,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record study-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load study-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,12 @@ bench-record: ## snag record beside below, atop, sysstat, netdata, node_exporter
 	$(MAKE) --no-print-directory build
 	$(GO) build -o bin/bench-record ./tools/benchrecord
 	unshare --net bin/bench-record -part '$(or $(PART),all)' -rounds '$(or $(ROUNDS),2)'
+
+bench-load: ## snag load beside sockperf, wrk2, wrk, fortio, ghz, iperf3 and redis-benchmark, and what it finds of causes that are known (root, about 35 min; ROUNDS=3, ONLY='ping-pong', TABLES=1: those of the last run, WRK2_SOURCE=folder of wrk2's source)
+	tools/setup.sh bench-load
+	$(MAKE) --no-print-directory build
+	$(GO) build -o bin/bench-load ./tools/benchload
+	unshare --net bin/bench-load -rounds '$(or $(ROUNDS),3)' -only '$(ONLY)' $(if $(TABLES),-tables)
 
 SIZE ?= 1
 bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCViewer and others, on files that it makes (root, about 15 min; SIZE=0.1: a tenth)

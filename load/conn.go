@@ -34,9 +34,10 @@ type conn struct {
 	wire      *wire    // of TLS and other protocols with a login
 	top       net.Conn // around it
 	datagrams bool
+	room      bool // of datagrams: room is reported (poller.addRoom)
 
 	due, sent    time.Duration // of the open request
-	readyAt      time.Duration // when it could be sent: it was due, and the connection free
+	readyAt      time.Duration // when it could be sent: it was due, and the connection free. In the heap: the next one
 	piece, wrote int           // where its writing is
 	joinBy       time.Duration
 	again        time.Duration // away: when it is made again
@@ -78,13 +79,13 @@ func (c *conn) send(b []byte) (int, error) {
 	if c.top != nil {
 		return c.top.Write(b)
 	}
-	return unix.Write(c.fd, b)
+	return write(c.fd, b)
 }
 
 // receive returns EAGAIN where nothing is there, and io.EOF where nothing more will come.
 func (c *conn) receive(b []byte) (int, error) {
 	if c.top == nil {
-		n, err := unix.Read(c.fd, b)
+		n, err := read(c.fd, b)
 		if n == 0 && err == nil && !c.datagrams {
 			err = io.EOF
 		}

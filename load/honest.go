@@ -17,6 +17,9 @@ const (
 	// average are the rate times the mean latency. Where they are not, what was counted is not what
 	// was measured.
 	mostOff = 0.05
+	// mostDelayed is the share of an answer's time for which this program's thread may have waited for a CPU: it
+	// reads the answer that much later.
+	mostDelayed = 0.2
 	// fewForLittle are too few answers for it: those that are open at the end count for much.
 	fewForLittle = 200
 )
@@ -25,6 +28,9 @@ const (
 func (r *Result) Honest() string {
 	if r.Done == 0 {
 		return ""
+	}
+	if r.Flow != nil {
+		return r.honestFlow()
 	}
 	if why := r.lateItself(); why != "" {
 		return why
@@ -51,12 +57,23 @@ func (r *Result) HonestSinceSent() string {
 	if r.Busy > mostBusy {
 		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time: it may have read the answers late", 100*r.Busy)
 	}
+	if each := float64(r.RunDelay) / float64(r.Done); each > mostDelayed*r.FromSent.Mean() && r.FromSent.TotalCount() > 0 {
+		return fmt.Sprintf("snag's thread waited for a CPU for %s per answer, of a mean of %s: other programs took it. Give it a CPU of its own (--cpu)", units.Short(each/1e9), units.Short(r.FromSent.Mean()/1e9))
+	}
 	if want := r.Plan.wanted(r.Took); float64(r.Sent+r.Behind) < leastAchieved*want {
 		return fmt.Sprintf("snag sent %s of %s requests, though its connections were free", units.Count(float64(r.Sent)), units.Count(want))
 	}
 	if n := r.Rate() * r.FromSent.Mean() / 1e9; r.Done >= fewForLittle && r.Lossless() && (n-r.Open > mostOff*r.Open || r.Open-n > mostOff*r.Open) {
 		return fmt.Sprintf("%.2f requests were open on average, and %s answers a second of %s make %.2f: more was open than was measured",
 			r.Open, units.Count(r.Rate()), units.Short(r.FromSent.Mean()/1e9), n)
+	}
+	return ""
+}
+
+// honestFlow is Honest for a bandwidth: what matters is whether this program sent what is needed.
+func (r *Result) honestFlow() string {
+	if r.Flow.Sent < leastAchieved*r.Flow.Needed && r.Busy > mostBusy {
+		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time and sent %s of %s: larger messages (--size), or a CPU of its own (--cpu)", 100*r.Busy, units.Bits(r.Flow.Sent), units.Bits(r.Flow.Needed))
 	}
 	return ""
 }

@@ -70,7 +70,7 @@ func mostOf(lost map[Kind]int64) Kind {
 
 // join begins a connection.
 func (r *run) join(c *conn) error {
-	c.talk, c.reply, c.wire, c.top = r.plan.Target.Protocol.New(), nil, nil, nil
+	c.talk, c.reply, c.wire, c.top, c.room = r.plan.Target.Protocol.New(), nil, nil, nil, false
 	if r.logins != nil {
 		c.at = joining
 		r.logins.begin(c)
@@ -88,7 +88,7 @@ func (r *run) join(c *conn) error {
 	if err := r.plan.Options.Set(fd, r.plan.Target.Network); err != nil {
 		return err
 	}
-	if err := r.poll.add(fd, r.indexOf(c)); err != nil {
+	if err := r.poll.add(fd, r.indexOf(c), !c.datagrams); err != nil {
 		return fmt.Errorf("watch a socket: %w", err)
 	}
 	err = unix.Connect(fd, r.to)
@@ -141,6 +141,9 @@ func (r *run) failed(c *conn, kind Kind) error {
 		r.order.remove(c)
 	}
 	if c.fd >= 0 {
+		if r.flow != nil {
+			r.flow.leave(r, c.fd)
+		}
 		_ = unix.Close(c.fd)
 	}
 	c.fd, c.at, c.again = -1, away, r.now+beforeAgain

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"snag/load/protocol"
 )
 
 // Plan is what to ask, how often and for how long.
@@ -34,6 +36,12 @@ type Plan struct {
 	// Each is called with each second that is over and when it began, on the load's own thread: it must be
 	// quick. May be nil.
 	Each func(began time.Time, s Second)
+	// PingPong: one connection is read again and again until the answer is there; the thread never sleeps.
+	PingPong bool
+	// Spin: the thread does not sleep for the last part before a request is due.
+	Spin bool
+	// Bandwidth is how many bits a second the messages are to carry; 0: they are requests. ForBandwidth sets it.
+	Bandwidth float64
 }
 
 const mostRate = 10e6 // requests/s
@@ -52,8 +60,20 @@ func (p Plan) Check() error {
 		return errors.New("a load needs some time: longer than 0 s")
 	case p.Timeout <= 0:
 		return errors.New("a request needs a time after which it is given up: longer than 0 s")
+	case p.PingPong && (p.Conns != 1 || p.Rate != 0):
+		return errors.New("ping-pong is one connection, on which each request is sent when the answer before it is there")
+	case p.PingPong && p.silent():
+		return errors.New("ping-pong needs answers: of 1 byte or more")
+	case p.Spin && p.Options.CPU < 0:
+		return errors.New("a thread that spins needs a CPU to stay on")
 	}
 	return p.Target.check()
+}
+
+// silent reports whether requests get no answer that is awaited.
+func (p Plan) silent() bool {
+	s, ok := p.Target.Protocol.New().(protocol.Silent)
+	return ok && s.Silent()
 }
 
 // due is when request i is to be sent, after the start.

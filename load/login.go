@@ -46,7 +46,7 @@ func newLogins(ctx context.Context, r *run, with protocol.Login) (*logins, error
 	}
 	l := &logins{run: r, with: with, turn: make(chan struct{}, mostLogins), wake: fd}
 	l.ctx, l.cancel = context.WithCancel(ctx)
-	return l, r.poll.add(fd, wakeNumber)
+	return l, r.poll.add(fd, wakeNumber, false)
 }
 
 func (l *logins) begin(c *conn) {
@@ -116,7 +116,7 @@ func (r *run) loggedIn(d loggedIn) error {
 		return r.failed(c, KindOf(d.err))
 	}
 	c.fd, c.wire, c.top = d.wire.fd, d.wire, d.top
-	if err := r.poll.add(c.fd, r.indexOf(c)); err != nil {
+	if err := r.poll.add(c.fd, r.indexOf(c), true); err != nil {
 		return err
 	}
 	return r.joined(c)

@@ -1,35 +1,16 @@
 package load
 
-import "container/heap"
-
-// byReady holds the connections that wait for their next request, the first one on top.
+// byReady holds the connections that wait for their next request, the first one on top: a binary heap.
 type byReady struct {
 	all     []*conn
-	plan    *Plan
 	running bool
 }
 
-func (o *byReady) Len() int           { return len(o.all) }
-func (o *byReady) Less(i, j int) bool { return o.all[i].ready(o.plan) < o.all[j].ready(o.plan) }
-func (o *byReady) Swap(i, j int) {
-	o.all[i], o.all[j] = o.all[j], o.all[i]
-	o.all[i].heapAt, o.all[j].heapAt = i, j
-}
-func (o *byReady) Push(x any) {
-	c := x.(*conn)
-	c.heapAt = len(o.all)
-	o.all = append(o.all, c)
-}
-
-func (o *byReady) Pop() any {
-	c := o.all[len(o.all)-1]
-	o.all, c.heapAt = o.all[:len(o.all)-1], -1
-	return c
-}
-
 func (o *byReady) add(c *conn, p *Plan) {
-	o.plan, o.running = p, true
-	heap.Push(o, c)
+	o.running = true
+	c.readyAt, c.heapAt = c.ready(p), len(o.all)
+	o.all = append(o.all, c)
+	o.up(c.heapAt)
 }
 
 func (o *byReady) first() *conn {
@@ -40,7 +21,43 @@ func (o *byReady) first() *conn {
 }
 
 func (o *byReady) remove(c *conn) {
-	if c.heapAt >= 0 {
-		heap.Remove(o, c.heapAt)
+	i, last := c.heapAt, len(o.all)-1
+	if i < 0 {
+		return
 	}
+	o.swap(i, last)
+	o.all, c.heapAt = o.all[:last], -1
+	if i < last {
+		o.down(i)
+		o.up(i)
+	}
+}
+
+func (o *byReady) up(i int) {
+	for i > 0 && o.all[i].readyAt < o.all[(i-1)/2].readyAt {
+		o.swap(i, (i-1)/2)
+		i = (i - 1) / 2
+	}
+}
+
+func (o *byReady) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(o.all) {
+			return
+		}
+		if child+1 < len(o.all) && o.all[child+1].readyAt < o.all[child].readyAt {
+			child++
+		}
+		if o.all[i].readyAt <= o.all[child].readyAt {
+			return
+		}
+		o.swap(i, child)
+		i = child
+	}
+}
+
+func (o *byReady) swap(i, j int) {
+	o.all[i], o.all[j] = o.all[j], o.all[i]
+	o.all[i].heapAt, o.all[j].heapAt = i, j
 }

@@ -63,6 +63,20 @@ func Read(ctx context.Context, s Sweep, points []shape.Point, say func(string)) 
 			if err := out.tryChanges(ctx, s, h.Peak, say); err != nil {
 				return out, err
 			}
+			if out.Freed == "" && len(changesOf(s.Plan)) > 0 {
+				out.Sentences = append(out.Sentences, "Neither TCP_NODELAY nor TCP_QUICKACK on this side changes it: it is not Nagle's algorithm as far as this side can see. Measure both ends at the low rate: snag find there.")
+			}
+		}
+	}
+	// With one request open on a connection, each may wait for a delayed acknowledgement: then all connections are in
+	// use before any is asked so often that it no longer does.
+	for _, group := range shape.Groups(all) {
+		at, found := shape.FindDelay(shape.Of(all, group), leastOfAck*ackDelay.Seconds())
+		if !found || out.Hump != nil || out.Freed != "" {
+			continue
+		}
+		if err := out.tryChanges(ctx, s, at, say); err != nil {
+			return out, err
 		}
 	}
 	for _, group := range shape.Groups(all) {
@@ -72,12 +86,14 @@ func Read(ctx context.Context, s Sweep, points []shape.Point, say func(string)) 
 			continue
 		}
 		out.Knee = &k
+		if out.Freed != "" { // the limit is that of the delay
+			out.Sentences = append(out.Sentences, fmt.Sprintf("With that delay it answers at most %s requests/s.", units.Count(k.Most)))
+			continue
+		}
 		if k.NoWork() {
 			out.Sentences = append(out.Sentences, fmt.Sprintf("from %s requests/s on a request takes %s, where it takes %s with fewer. The service is not busy then: what it answers is less than one request at a time (Little's law).", units.Count(k.At.Rate), units.Short(k.At.P50), units.Short(k.Base)))
-			if out.Freed == "" {
-				if err := out.tryChanges(ctx, s, k.At, say); err != nil {
-					return out, err
-				}
+			if err := out.tryChanges(ctx, s, k.At, say); err != nil {
+				return out, err
 			}
 			continue
 		}
@@ -127,15 +143,19 @@ func kneeText(k shape.Knee, conns int) string {
 	return text + fmt.Sprintf(" A request takes %s while nothing queues: it works on %.1f requests at a time (Little's law). Beyond that, requests queue.", units.Short(k.Base), k.Workers)
 }
 
+// leastOfAck is the share of the delay of an acknowledgement from which on an answer may have waited for one: the
+// first write is on its way meanwhile.
+const leastOfAck = 0.8
+
 // tryChanges asks at a rate in turn as before, and with one thing changed.
-func (out *Reading) tryChanges(ctx context.Context, s Sweep, at shape.At, say func(string)) error {
+func (out *Reading) tryChanges(ctx context.Context, s Sweep, slow shape.At, say func(string)) error {
 	for _, c := range changesOf(s.Plan) {
-		say(fmt.Sprintf("with and without %s at %s requests/s", c.name, units.Count(at.Rate)))
+		say(fmt.Sprintf("with and without %s at %s requests/s", c.name, units.Count(slow.Rate)))
 		var all []shape.Pair
 		for range pairs {
 			p := s.Plan
-			p.Rate, p.Conns, p.For = at.Rate, at.Conns, s.lasts(at.Rate)
-			s.resize(&p, at.Size)
+			p.Rate, p.Conns, p.For = slow.Rate, slow.Conns, s.lasts(slow.Rate)
+			s.resize(&p, slow.Size)
 			as, err := Run(ctx, p)
 			if err != nil {
 				return err
@@ -148,13 +168,11 @@ func (out *Reading) tryChanges(ctx context.Context, s Sweep, at shape.At, say fu
 			all = append(all, shape.Pair{As: PointOf(as), Changed: PointOf(changed)})
 		}
 		if shape.Frees(all) {
+			last := all[len(all)-1]
 			out.Freed = c.name
-			out.Sentences = append(out.Sentences, fmt.Sprintf("With %s on this side: half within %s.", c.name, units.Short(all[len(all)-1].Changed.P50)), c.says)
+			out.Sentences = append(out.Sentences, fmt.Sprintf("At %s requests/s half of the answers come within %s; with %s on this side within %s.", units.Count(slow.Rate), units.Short(last.As.P50), c.name, units.Short(last.Changed.P50)), c.says)
 			return nil
 		}
-	}
-	if len(changesOf(s.Plan)) > 0 {
-		out.Sentences = append(out.Sentences, "Neither TCP_NODELAY nor TCP_QUICKACK on this side changes it: it is not Nagle's algorithm as far as this side can see. Measure both ends at the low rate: snag find there.")
 	}
 	return nil
 }

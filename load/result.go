@@ -8,11 +8,13 @@ import (
 
 // Result is what came of a run. Latencies are in nanoseconds, of requests with an answer.
 type Result struct {
-	Plan    Plan
-	Took    time.Duration // from the first request that counts to the last answer that was awaited
-	Asked   int64         // requests that were due
-	Sent    int64
-	Done    int64 // answered, errors in the protocol's own words among them
+	Plan  Plan
+	Took  time.Duration // from the first request that counts to the last answer that was awaited
+	Asked int64         // requests that were due
+	Sent  int64
+	Done  int64 // answered, errors in the protocol's own words among them
+	// Answers are those that came while the time that counts went on, whenever they were sent.
+	Answers int64
 	Failed  int64 // of these: what the protocol calls an error
 	Unasked int64 // answers that came with no request open
 	Closed  int64 // answers after which the service closed the connection
@@ -25,6 +27,8 @@ type Result struct {
 	Open float64
 	// Busy is the share of the time in which snag's thread did not wait for anything.
 	Busy float64
+	// RunDelay is how long snag's thread waited for a CPU, all in all; 0 also where the kernel does not count it.
+	RunDelay time.Duration
 	// Late is how many answers came after the deadline.
 	Late   int64
 	growth growth
@@ -38,6 +42,7 @@ type Result struct {
 	CPU     float64 // time that the load's thread used, s
 	// Behind is how many requests were due at the end and not sent, as no connection was free.
 	Behind int64
+	Flow   *Flow // nil: requests were asked, and no bandwidth
 }
 
 // Kind is why a request or a connection came to nothing.
@@ -66,12 +71,18 @@ func note(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(d, 0), longest).Nanoseconds()) // fails beyond longest alone
 }
 
-// Rate is answers a second.
+// Rate is answers a second. Where requests queued before they were sent, the first ones that are answered were
+// due before the time that counts, and only what came within that time is the service's rate. Elsewhere the
+// answers that came after it belong to it as well: as many came at its beginning that did not.
 func (r *Result) Rate() float64 {
 	if r.Took <= 0 {
 		return 0
 	}
-	return float64(r.Done) / r.Took.Seconds()
+	n := r.Done
+	if r.Behind > 0 {
+		n = r.Answers
+	}
+	return float64(n) / r.Took.Seconds()
 }
 
 // Lossless reports whether every request had its answer.
@@ -90,14 +101,14 @@ func (r *Result) Overloaded() bool {
 	return r.Plan.Rate > 0 && float64(r.Done) < leastAchieved*r.Plan.wanted(r.Took) && r.Behind > 0
 }
 
-// growth fits a line to the times since requests were due, over when they were due.
+// growth fits a line to the times since requests were due, over when the answers came.
 type growth struct{ n, x, y, xx, xy float64 }
 
-func (g *growth) add(due, took float64) {
-	g.n, g.x, g.y, g.xx, g.xy = g.n+1, g.x+due, g.y+took, g.xx+due*due, g.xy+due*took
+func (g *growth) add(at, took float64) {
+	g.n, g.x, g.y, g.xx, g.xy = g.n+1, g.x+at, g.y+took, g.xx+at*at, g.xy+at*took
 }
 
-// Growth is how much longer the answers take with each second, in seconds: as measured, and by
+// Growth is how much longer the answers take with each second that passes, in seconds: as measured, and by
 // arithmetic, which is the share of the requests that is not answered in time.
 func (r *Result) Growth() (measured, predicted float64) {
 	g := r.growth

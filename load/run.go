@@ -40,9 +40,11 @@ type run struct {
 	waited     time.Duration // in poll.wait
 	out        *Result
 
-	logins   *logins // nil: the protocol has none
-	loginErr error   // the first one
-	address  string  // the numeric form of to
+	flow     *flowing // nil: requests are asked, and no bandwidth
+	taken    int64    // requests that the kernel took whole
+	logins   *logins  // nil: the protocol has none
+	loginErr error    // the first one
+	address  string   // the numeric form of to
 }
 
 // Run asks until the plan's time is over or ctx is done; what came until then is returned.
@@ -52,6 +54,9 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	}
 	r := &run{plan: p, buf: make([]byte, 256<<10), from: p.Warm, until: p.Warm + p.For,
 		out: &Result{Plan: p, Lost: map[Kind]int64{}, FromDue: newHistogram(), FromSent: newHistogram(), Lag: newHistogram()}}
+	if p.Bandwidth > 0 {
+		r.flow = &flowing{}
+	}
 	if err := r.resolve(ctx); err != nil {
 		return nil, err
 	}
@@ -126,6 +131,8 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	r.began, r.now, r.counts = time.Now(), 0, true
 	r.out.Began = r.began.Add(r.from)
+	delayed, known := runDelay()
+	defer func() { r.countRunDelay(delayed, known) }()
 	for i := range r.conns {
 		c := &r.conns[i]
 		c.freeAt, c.again = 0, beforeAgain
@@ -142,15 +149,15 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 }
 
+// mostAtOnce are the requests that are sent before answers are looked for again. Where no answer is awaited,
+// or the rate is too high, the next request may always be due.
+const mostAtOnce = 64
+
 // step sends what is due, and takes what came until the next is.
 func (r *run) step() (over bool, err error) {
-	for {
+	for range mostAtOnce {
 		c := r.order.first()
-		if c == nil {
-			break
-		}
-		ready := c.ready(&r.plan)
-		if ready > r.now || r.now >= r.until {
+		if c == nil || c.readyAt > r.now || r.now >= r.until {
 			break
 		}
 		r.order.remove(c)
@@ -164,21 +171,15 @@ func (r *run) step() (over bool, err error) {
 		}
 		r.clock()
 	}
+	if r.flow != nil {
+		r.flow.look(r)
+	}
 	if r.now >= r.until && (r.open == 0 || r.now >= r.until+min(r.plan.Timeout, longestWait)) {
 		r.end()
 		return true, nil
 	}
-	events, err := r.poll.wait(r.nextWait())
-	if err != nil {
-		return false, fmt.Errorf("wait for the answers: %w", err)
-	}
-	before := r.now
-	r.clock()
-	r.waited += r.now - before
-	for _, e := range events {
-		if err := r.changed(e); err != nil {
-			return false, err
-		}
+	if err := r.take(); err != nil {
+		return false, err
 	}
 	if r.now-r.checked > checkEvery {
 		r.checked = r.now
@@ -194,14 +195,6 @@ const (
 	// beforeAgain is how long a connection that failed is away.
 	beforeAgain = 200 * time.Millisecond
 )
-
-func (r *run) nextWait() time.Duration {
-	d := checkEvery
-	if c := r.order.first(); c != nil && r.now < r.until {
-		d = min(d, c.ready(&r.plan)-r.now)
-	}
-	return d
-}
 
 // ask sends the next request of a connection that is free.
 func (r *run) ask(c *conn) error {
@@ -229,9 +222,10 @@ func (r *run) goOn(c *conn) error {
 	case err != nil:
 		return r.failed(c, kindOf(err))
 	case !whole:
-		return nil
+		return r.awaitRoom(c)
 	}
 	c.at = waiting
+	r.taken++
 	if s, ok := c.talk.(protocol.Silent); ok && s.Silent() { // it is done when it was taken
 		r.clock()
 		r.answered(c, 0)
@@ -244,11 +238,14 @@ func (r *run) goOn(c *conn) error {
 func (c *conn) counts(r *run) bool { return c.sent >= r.from && c.sent < r.until }
 
 func (r *run) answered(c *conn, failed int) {
+	if r.now >= r.from && r.now < r.until {
+		r.out.Answers++
+		r.out.growth.add(r.now.Seconds(), (r.now - c.due).Seconds())
+	}
 	if c.counts(r) {
 		r.out.Done++
 		r.out.Failed += int64(failed)
 		note(r.out.FromDue, r.now-c.due)
-		r.out.growth.add(c.due.Seconds(), (r.now - c.due).Seconds())
 		if r.plan.Deadline > 0 && r.now-c.due > r.plan.Deadline {
 			r.out.Late++
 		}
@@ -412,6 +409,9 @@ func (r *run) end() {
 	r.out.Took = r.until - r.from
 	r.out.Busy = 1 - r.waited.Seconds()/r.now.Seconds()
 	r.out.CPU = threadCPU() - r.spent
+	if r.flow != nil {
+		r.out.Flow = r.flow.of(r.plan)
+	}
 	for i := range r.conns {
 		c := &r.conns[i]
 		if (c.at == asking || c.at == waiting) && c.counts(r) {

@@ -121,8 +121,10 @@ func PointOf(r *Result) shape.Point {
 	p := shape.Point{Rate: r.Plan.Rate, Conns: r.Plan.Conns, Size: r.Plan.Size, Answers: r.Rate(), Open: r.Open, Lost: r.LostAll(), Sent: r.Sent, Why: r.HonestSinceSent()}
 	if r.FromSent.TotalCount() > 0 {
 		p.Mean, p.P50, p.P90, p.P99 = r.FromSent.Mean()/1e9, at(50), at(90), at(99)
-		p.DueP50, p.DueP99 = float64(r.FromDue.ValueAtQuantile(50))/1e9, float64(r.FromDue.ValueAtQuantile(99))/1e9
 		p.Lag = float64(r.Lag.ValueAtQuantile(50)) / 1e9
+	}
+	if r.FromDue.TotalCount() > 0 {
+		p.DueP50, p.DueP99 = float64(r.FromDue.ValueAtQuantile(50))/1e9, float64(r.FromDue.ValueAtQuantile(99))/1e9
 	}
 	return p
 }

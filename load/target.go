@@ -28,7 +28,7 @@ type Request struct {
 
 	Method  string // of HTTP; "": GET, or POST with data
 	Headers []string
-	Data    string // the body of HTTP, a command of Redis, a statement of SQL
+	Data    string // a message of tcp and udp, the body of HTTP, a command of Redis, a statement of SQL
 	HTTP2   bool
 	// Message of gRPC in its wire format; nil: empty.
 	Message  []byte
@@ -80,14 +80,21 @@ func ParseTarget(text string, r Request) (t Target, err error) {
 
 func sized(t *Target, u *url.URL, r Request) error {
 	t.Network = u.Scheme
+	if r.Data != "" {
+		r.Size = len(r.Data)
+	}
 	if r.Size < 1 || r.Size > mostBytes || r.Reply < 0 || r.Reply > mostBytes {
 		return fmt.Errorf("messages of %d bytes and answers of %d: from 1 (0 for answers) to %d", r.Size, r.Reply, mostBytes)
 	}
 	if t.Network == "udp" && len(r.Split) > 0 {
 		return errors.New("a datagram is one write: it cannot be split")
 	}
-	writes, err := split(fill(r.Size), r.Split)
-	t.Protocol = protocol.Sized{Writes: writes, Answer: r.Reply, Datagram: t.Network == "udp"}
+	message := []byte(r.Data)
+	if r.Data == "" {
+		message = fill(r.Size)
+	}
+	writes, err := split(message, r.Split)
+	t.Protocol = protocol.Sized{Writes: writes, Answer: r.Reply, Datagram: t.Network == "udp", AsIs: r.Data != ""}
 	return err
 }
 

@@ -28,10 +28,24 @@ func newPoller() (*poller, error) {
 
 func (p *poller) close() { _ = unix.Close(p.fd) }
 
-// add watches a socket for changes (edge-triggered): each change is reported once.
-func (p *poller) add(fd, number int) error {
-	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff, Fd: int32(number)}
-	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &e)
+// add watches a socket for changes (edge-triggered): each change is reported once. room: also when there is
+// room again for what it is to send. Each datagram that leaves a socket is such a change (sock_wfree in
+// net/core/sock.c), so that of those it is asked for only once there was none.
+func (p *poller) add(fd, number int, room bool) error {
+	return p.watch(unix.EPOLL_CTL_ADD, fd, number, room)
+}
+
+// addRoom has a socket that is watched report room as well.
+func (p *poller) addRoom(fd, number int) error {
+	return p.watch(unix.EPOLL_CTL_MOD, fd, number, true)
+}
+
+func (p *poller) watch(op, fd, number int, room bool) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff, Fd: int32(number)}
+	if room {
+		e.Events |= unix.EPOLLOUT
+	}
+	return unix.EpollCtl(p.fd, op, fd, &e)
 }
 
 // wait returns what changed, within d.

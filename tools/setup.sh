@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing (default), the demo, the drawn
-# incidents, the benchmark of system calls, that of files or that of recorders need. For building and testing it also
+# incidents, the benchmark of system calls, that of files, that of recorders or that of loads need. For building and testing it also
 # fetches the Go modules, what of npm the page is built with, and the servers that the
 # tests speak with and Debian has not (counterparts.sh): all that make check needs of
 # the network, which runs without one after this. Says what it installs or fetches;
@@ -85,8 +85,9 @@ drawn) want="
 bench) want="iproute2 nginx wrk util-linux redis-server redis-tools postgresql" ;;
 bench-syscalls) want="$tracers" ;;
 bench-record) want="linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
+bench-load) want="iproute2 nginx wrk redis-server redis-tools nftables python3 python3-pip util-linux" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then
@@ -145,11 +146,14 @@ if [ "${1:-all}" = all ]; then
 		cp ui/package-lock.json ui/node_modules/.installed-lock.json
 	fi
 	tools/counterparts.sh
-	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make bench-record what tools/benchrecord/peers.sh says; make vm and make lab-vm say what they need"
+	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make bench-record what tools/benchrecord/peers.sh says; make bench-load what tools/benchload/peers.sh says; make vm and make lab-vm say what they need"
 fi
 if [ "${1:-all}" = bench-files ]; then
 	tools/benchfiles/peers.sh
 fi
 if [ "${1:-all}" = bench-record ]; then
 	tools/benchrecord/peers.sh
+fi
+if [ "${1:-all}" = bench-load ]; then
+	tools/benchload/peers.sh
 fi

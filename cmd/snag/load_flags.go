@@ -25,6 +25,8 @@ type loadFlags struct {
 	noDelay, quickAck bool
 	options           load.SocketOptions
 	hdr, html, out    string
+	pingPong, spin    bool
+	bandwidth         string
 	json, yes         bool
 	like              likeFlags
 	quickAckSet       bool // by --like
@@ -44,7 +46,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.size, "size", "64", "tcp and udp: bytes of a message (4k is 4,096); a range as 1..64k: a sweep")
 	flags.IntVar(&f.request.Reply, "reply", -1, "tcp and udp: bytes of an answer; 0: none is awaited (default: as --size)")
 	flags.IntSliceVar(&f.request.Split, "split", nil, "bytes of each write of a request, as 20,80 (default: one write)")
-	flags.StringVar(&f.request.Data, "data", "", "body of HTTP, message of gRPC as JSON, command of Redis, statement of PostgreSQL; @FILE reads a file")
+	flags.StringVar(&f.request.Data, "data", "", "message of tcp and udp, body of HTTP, message of gRPC as JSON, command of Redis, statement of PostgreSQL; @FILE reads a file")
 	flags.StringVar(&f.request.Method, "method", "", "HTTP: the method (default: GET; POST with --data)")
 	flags.StringArrayVar(&f.request.Headers, "header", nil, "HTTP and gRPC: a header, as 'Name: value'")
 	flags.BoolVar(&f.request.HTTP2, "http2", false, "HTTP/2 instead of HTTP/1.1")
@@ -57,6 +59,9 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.options.Congestion, "congestion", "", "TCP_CONGESTION, as cubic (default: as the kernel has it)")
 	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
 	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
+	flags.BoolVar(&f.pingPong, "pingpong", false, "one connection that is read again and again, without sleep, until the answer is there: then the next request")
+	flags.BoolVar(&f.spin, "spin", false, "with --cpu: do not sleep for the last 100 µs before a request is due")
+	flags.StringVar(&f.bandwidth, "bandwidth", "", "tcp and udp: send messages of --size at this bit rate, as 50Mbit, and show how much arrives")
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
 	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
 	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
@@ -73,6 +78,7 @@ type asked struct {
 	conns    []int
 	sizes    []load.SizedTarget
 	bound    *load.Bound
+	bits     float64 // a second; 0: requests are asked
 }
 
 func (a asked) sweeps() bool {
@@ -99,6 +105,12 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	}
 	if f.every < 0 || f.every > 0 && (given("rate") || len(out.conns) > 1) {
 		return out, cli.Usage("--every: a time longer than 0 s, one number of --conns, and no --rate")
+	}
+	if err := f.modes(given, &out); err != nil {
+		return out, err
+	}
+	if message := strings.HasPrefix(target, "tcp://") || strings.HasPrefix(target, "udp://"); message && given("size") && f.request.Data != "" {
+		return out, cli.Usage("--size and --data: a message is as long as its data")
 	}
 	if f.every > 0 {
 		out.from = float64(out.conns[0]) / f.every.Seconds()
@@ -152,8 +164,15 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 		window = stepLasts
 	}
 	p := &out.plan
+	p.PingPong, p.Spin = f.pingPong, f.spin
 	p.Rate, p.Conns, p.For, p.Warm, p.Timeout, p.Options, p.Deadline = out.from, out.conns[0], window, min(time.Second, window/10), f.timeout, f.options, f.deadline
-	if err := p.Check(); err != nil {
+	if out.bits > 0 {
+		if out.plan, err = p.ForBandwidth(out.bits); err != nil {
+			return out, cli.Usage("--bandwidth: %v", err)
+		}
+		out.from, out.to = out.plan.Rate, out.plan.Rate
+	}
+	if err := out.plan.Check(); err != nil {
 		return out, cli.Usage("%v", err)
 	}
 	return out, nil
@@ -162,15 +181,21 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 // target reads the URL, after what it needs from files and from the service itself.
 func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error) {
 	r := f.request
-	if r.Reply < 0 {
-		r.Reply = r.Size
-	}
 	if path, isFile := strings.CutPrefix(r.Data, "@"); isFile {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return load.Target{}, err
 		}
 		r.Data = string(b)
+	}
+	switch {
+	case r.Reply >= 0:
+	case f.bandwidth != "":
+		r.Reply = 0
+	case r.Data != "":
+		r.Reply = len(r.Data)
+	default:
+		r.Reply = r.Size
 	}
 	to, err := load.ParseTarget(text, r)
 	if err != nil {

@@ -6,17 +6,23 @@ import "encoding/binary"
 // iperf call a message.
 type Sized struct {
 	Writes   [][]byte
-	Answer   int  // bytes; 0: none is awaited
+	Answer   int  // bytes; 0: there is none
 	Datagram bool // each request and each answer is one datagram
+	OneWay   bool // answers are counted and none is awaited
+	// AsIs: a datagram is sent as it is. Else its first bytes are overwritten with a number.
+	AsIs bool
 }
+
+// Bytes is the size of a message.
+func (p Sized) Bytes() int { return sizeOf(p.Writes) }
 
 // New implements Protocol.
 func (p Sized) New() Conversation {
 	if p.Datagram {
 		own := append([]byte(nil), p.Writes[0]...)
-		return &datagrams{writes: [][]byte{own}, size: p.Answer}
+		return &datagrams{writes: [][]byte{own}, silent: p.Answer == 0 || p.OneWay, asIs: p.AsIs}
 	}
-	return &sized{fixed: p.Writes, size: p.Answer}
+	return &sized{fixed: p.Writes, size: p.Answer, oneWay: p.OneWay}
 }
 
 // Server implements Protocol.
@@ -30,10 +36,11 @@ func (p Sized) Server() Server {
 type sized struct {
 	fixed
 	size, have int
+	oneWay     bool
 }
 
 // Silent implements Silent.
-func (r *sized) Silent() bool { return r.size == 0 }
+func (r *sized) Silent() bool { return r.size == 0 || r.oneWay }
 
 func (r *sized) Read(b []byte) (Got, error) {
 	if r.size == 0 {
@@ -48,27 +55,27 @@ func (r *sized) Read(b []byte) (Got, error) {
 // datagrams begin with the number of their request. An echo brings it back, which shows whether it
 // answers the last request or one that was given up.
 type datagrams struct {
-	writes [][]byte
-	size   int
-	number int64
+	writes       [][]byte
+	silent, asIs bool
+	number       int64
 }
 
 // stamped is how many bytes of a datagram hold its number.
 const stamped = 8
 
 // Silent implements Silent.
-func (d *datagrams) Silent() bool { return d.size == 0 }
+func (d *datagrams) Silent() bool { return d.silent }
 
 func (d *datagrams) Ask(number int64) [][]byte {
 	d.number = number
-	if b := d.writes[0]; len(b) >= stamped {
+	if b := d.writes[0]; len(b) >= stamped && !d.asIs {
 		binary.BigEndian.PutUint64(b, uint64(number)|1<<63)
 	}
 	return d.writes
 }
 
 func (d *datagrams) Read(b []byte) (Got, error) {
-	if len(b) >= stamped {
+	if len(b) >= stamped && !d.asIs {
 		if n := binary.BigEndian.Uint64(b); n>>63 == 1 && int64(n&^(1<<63)) < d.number {
 			return Got{Stale: 1}, nil
 		}

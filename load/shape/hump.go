@@ -36,6 +36,17 @@ func FindHump(all []At) (h Hump, found bool) {
 	return h, found
 }
 
+// FindDelay looks for answers that take at least so long in each of the repeats: the lowest rate. A service that is
+// overloaded is as slow; what it comes from, experiments tell.
+func FindDelay(all []At, least float64) (at At, found bool) {
+	for _, a := range all {
+		if a.Repeats >= leastSolid && a.Low >= least {
+			return a, true
+		}
+	}
+	return at, false
+}
+
 // Pair is one run as asked, and one in which one thing was changed, one after the other.
 type Pair struct{ As, Changed Point }
 

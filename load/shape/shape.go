@@ -19,7 +19,7 @@ type Point struct {
 	Lost    int64 // without an answer
 	// Since each request was sent.
 	Mean, P50, P90, P99 float64
-	// Since each was due.
+	// Since each was due; 0: none that was due in the time that counts was answered.
 	DueP50, DueP99 float64
 	Lag            float64 // how late snag itself sent, at the median
 	Why            string  // why the figures are not the service's; "": they are

@@ -75,6 +75,36 @@ func TestHump(t *testing.T) {
 	}
 }
 
+// Each answer waits for 40 ms as soon as a connection is used for the second time, and ten connections bear no more
+// than 250 requests a second.
+func TestDelay(t *testing.T) {
+	t.Parallel()
+	waits := func(r float64) float64 {
+		if r < 40 {
+			return 0.5e-3
+		}
+		return 41e-3
+	}
+	all := points(rates, 10, func(r float64) float64 { return min(r, 220) }, waits)
+	if at, found := FindDelay(all, 32e-3); !found || at.Rate != 40 {
+		t.Errorf("%v at %g", found, at.Rate)
+	}
+	if _, found := FindHump(all); found {
+		t.Error("a hump, though no rate beyond is faster")
+	}
+	if at, found := FindDelay(points(rates, 10, keepsUp, func(float64) float64 { return 0.01 }), 32e-3); found {
+		t.Errorf("10 ms at %g are a delay", at.Rate)
+	}
+	// One repeat that is fast is enough against it, and so are figures that are not the service's.
+	one := []Point{{Rate: 99, Answers: 99, P50: 0.04}, {Rate: 99, Answers: 99, P50: 0.04}, {Rate: 99, Answers: 99, P50: 1e-3}}
+	own := []Point{{Rate: 99, Answers: 99, P50: 0.04, Why: "late"}, {Rate: 99, Answers: 99, P50: 0.04, Why: "late"}, {Rate: 99, Answers: 99, P50: 0.04}}
+	for _, all := range [][]Point{one, own} {
+		if _, found := FindDelay(Join(all), 32e-3); found {
+			t.Errorf("%+v is a delay", all)
+		}
+	}
+}
+
 // The knee of a pool of workers, each of which takes 20 ms a request.
 func TestKnee(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,10 @@ var quantiles = []struct {
 // Text writes the answer first, then the table.
 func (l Loaded) Text(w io.Writer) {
 	r := l.Result
+	if r.Plan.Bandwidth > 0 {
+		bandwidthText(w, r)
+		return
+	}
 	fmt.Fprint(w, shown.Wrapped(l.sentence(), wide))
 	if why := r.Honest(); why != "" {
 		fmt.Fprint(w, shown.Wrapped("NOT THE SERVICE'S FIGURES: "+why, wide))
@@ -45,7 +49,7 @@ func (l Loaded) Text(w io.Writer) {
 			fmt.Fprintf(w, "%10s", q.name)
 		}
 		fmt.Fprintln(w)
-		if r.Plan.Rate > 0 {
+		if r.Plan.Rate > 0 && r.FromDue.TotalCount() > 0 {
 			row(w, "  since it was due", r.FromDue)
 		}
 		row(w, "  since it was sent", r.FromSent)
@@ -99,17 +103,22 @@ func (l Loaded) sentence() string {
 	return head + fmt.Sprintf(", half within %s, 99 in 100 within %s", units.Short(time.Duration(h.ValueAtQuantile(50)).Seconds()), units.Short(time.Duration(h.ValueAtQuantile(99)).Seconds()))
 }
 
-// losses are what came to nothing, by kind, the most first.
-func losses(r *load.Result) (out []string) {
-	kinds := slices.SortedFunc(maps.Keys(r.Lost), func(a, b load.Kind) int { return int(r.Lost[b] - r.Lost[a]) })
-	for _, k := range kinds {
-		out = append(out, fmt.Sprintf("%s: %s", units.Count(float64(r.Lost[k])), k))
-	}
+// losses are what came to nothing, by kind, the most first, and answers that are not what was asked for.
+func losses(r *load.Result) []string {
+	out := lostKinds(r)
 	if r.Failed > 0 {
 		out = append(out, fmt.Sprintf("%s: answers that are errors", units.Count(float64(r.Failed))))
 	}
 	if r.Unasked > 0 {
 		out = append(out, fmt.Sprintf("%s: answers that nobody had asked for, or that came too late", units.Count(float64(r.Unasked))))
+	}
+	return out
+}
+
+func lostKinds(r *load.Result) (out []string) {
+	kinds := slices.SortedFunc(maps.Keys(r.Lost), func(a, b load.Kind) int { return int(r.Lost[b] - r.Lost[a]) })
+	for _, k := range kinds {
+		out = append(out, fmt.Sprintf("%s: %s", units.Count(float64(r.Lost[k])), k))
 	}
 	return out
 }
@@ -129,6 +138,9 @@ func (l Loaded) JSON(w io.Writer) error {
 	}
 	if r.Plan.Deadline > 0 {
 		out["deadline"], out["late"] = r.Plan.Deadline.Seconds(), r.Late
+	}
+	if r.Plan.Bandwidth > 0 {
+		out["bandwidth"] = bandwidthJSON(r)
 	}
 	if r.Behind > 0 {
 		out["growth"], out["growth_predicted"] = r.Growth()

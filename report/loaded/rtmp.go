@@ -109,7 +109,7 @@ func (r RTMP) JSON(w io.Writer) error {
 	f := r.Figures()
 	out := map[string]any{"version": 1, "target": r.Plan.Target.Shown, "seconds": r.Took.Seconds(), "not_the_servers": r.Honest(), "own_lag": seconds(r.Own), "players": nil, "publishers": nil}
 	if len(r.Players) > 0 {
-		out["players"] = map[string]any{"asked": len(r.Players), "got_frames": f.Got, "first_frame": seconds(f.First), "rate": rateOrNull(f.Rate), "own_rate": rateOrNull(f.Own), "slow": f.Slow,
+		out["players"] = map[string]any{"asked": len(r.Players), "got_frames": f.Got, "first_frame": seconds(f.First), "rate": orNull(f.Rate), "own_rate": orNull(f.Own), "slow": f.Slow,
 			"late_at_the_end": seconds(f.Behind), "freezes": f.Freezes, "froze": f.Froze, "longest_frozen": f.LongFrozen.Seconds(), "audio_alone": f.Sound, "ends": ends(r.Ends())}
 	}
 	if len(r.Publishers) > 0 {

@@ -121,7 +121,7 @@ func (s Sweep) JSON(w io.Writer) error {
 	points := []map[string]any{}
 	for _, p := range s.Points {
 		points = append(points, map[string]any{"rate_asked": p.Rate, "connections": p.Conns, "size": p.Size, "rate": p.Answers, "sent": p.Sent, "lost": p.Lost, "open": p.Open,
-			"mean": p.Mean, "p50": p.P50, "p90": p.P90, "p99": p.P99, "since_due_p50": p.DueP50, "since_due_p99": p.DueP99, "own_lag_p50": p.Lag, "not_the_services": p.Why})
+			"mean": p.Mean, "p50": p.P50, "p90": p.P90, "p99": p.P99, "since_due_p50": orNull(p.DueP50), "since_due_p99": orNull(p.DueP99), "own_lag_p50": p.Lag, "not_the_services": p.Why})
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -178,10 +178,10 @@ func (l Limit) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(map[string]any{"version": 1, "target": l.Target, "until": l.Bound.String(), "connections": l.Plan.Conns,
-		"holds_at": rateOrNull(l.Holds), "breaks_at": rateOrNull(l.Breaks), "runs": l.Runs, "most_answers": l.Saturated, "not_the_services": l.NotOurs, "advice": l.Advice()})
+		"holds_at": orNull(l.Holds), "breaks_at": orNull(l.Breaks), "runs": l.Runs, "most_answers": l.Saturated, "not_the_services": l.NotOurs, "advice": l.Advice()})
 }
 
-func rateOrNull(v float64) any {
+func orNull(v float64) any {
 	if v == 0 {
 		return nil
 	}

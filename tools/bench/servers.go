@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"snag/tools/benchhost"
 )
 
 // redisAsks has redis-benchmark ask for one key on 16 connections, each with one request open.
@@ -74,23 +76,23 @@ func served(server, ready string, client func(time.Duration) string, figure *reg
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
-	g, err := newGroup()
+	g, err := benchhost.NewGroup("snag-bench")
 	if err != nil {
 		return nil, err
 	}
 	var said bytes.Buffer
-	cmd := g.put(exec.Command("unshare", "--net", "--pid", "--fork", "--kill-child", "bash", "-c", "ip link set lo up && "+server))
+	cmd := g.Put(exec.Command("unshare", "--net", "--pid", "--fork", "--kill-child", "bash", "-c", "ip link set lo up && "+server))
 	cmd.Env, cmd.Stderr, cmd.Dir = append(os.Environ(), "DIR="+dir), &said, dir
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	end := func() {
-		g.end()
+		_ = g.End()
 		_ = cmd.Wait()
 		os.RemoveAll(dir)
 	}
 	inside := func(command string) *exec.Cmd {
-		c := g.put(exec.Command("nsenter", "--target", strconv.Itoa(cmd.Process.Pid), "--net", "bash", "-c", command))
+		c := g.Put(exec.Command("nsenter", "--target", strconv.Itoa(cmd.Process.Pid), "--net", "bash", "-c", command))
 		c.Dir = dir
 		return c
 	}
@@ -102,7 +104,7 @@ func served(server, ready string, client func(time.Duration) string, figure *reg
 		time.Sleep(200 * time.Millisecond)
 	}
 	return &session{pid: cmd.Process.Pid, end: end, run: func(window time.Duration) (done, error) {
-		before, err := g.used()
+		before, err := g.CPU()
 		if err != nil {
 			return done{}, err
 		}
@@ -112,7 +114,7 @@ func served(server, ready string, client func(time.Duration) string, figure *reg
 			return done{}, fmt.Errorf("%s: %w: %s", client(window), err, out)
 		}
 		took := time.Since(began)
-		after, err := g.used()
+		after, err := g.CPU()
 		if err != nil {
 			return done{}, err
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"snag/tools/benchhost"
 )
 
 // costFile is in the folder of the run.
@@ -57,7 +59,7 @@ func (c cost) memory() (sum float64) {
 // measureAll measures each recorder alone on the loaded host, one after the other, and the
 // other way round in every second round. What was measured is kept, whatever fails later.
 func measureAll(ctx context.Context, o *options) error {
-	r := costReport{Machine: machine(), Began: time.Now(), Versions: versions(o)}
+	r := costReport{Machine: benchhost.Machine(), Began: time.Now(), Versions: versions(o)}
 	all := makers(o)
 	for round := range o.rounds {
 		order := slices.Clone(all)
@@ -77,7 +79,7 @@ func measureAll(ctx context.Context, o *options) error {
 				fmt.Fprintf(os.Stderr, "benchrecord: round %d: %s: %.2f %% of a core, %.1f MB, %.1f MB an hour\n", round+1, c.Name, c.cpu()*100, c.memory()/1e6, c.Disk/1e6)
 			}
 			r.Cost = append(r.Cost, c)
-			if err := writeJSON(filepath.Join(o.out, costFile), &r); err != nil {
+			if err := benchhost.WriteJSON(filepath.Join(o.out, costFile), &r); err != nil {
 				return err
 			}
 		}
@@ -117,7 +119,7 @@ func (r *running) window(ctx context.Context, o *options, c *cost) (before, afte
 	used, began := make([]time.Duration, len(r.groups)), time.Now()
 	before = r.disk.size(r.dir)
 	for i, g := range r.groups {
-		if used[i], err = g.cpu(); err != nil {
+		if used[i], err = g.CPU(); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -125,11 +127,11 @@ func (r *running) window(ctx context.Context, o *options, c *cost) (before, afte
 		return 0, 0, err
 	}
 	for i, g := range r.groups {
-		now, err := g.cpu()
+		now, err := g.CPU()
 		if err != nil {
 			return 0, 0, err
 		}
-		c.Parts = append(c.Parts, part{r.programs[i].name, (now - used[i]).Seconds() / time.Since(began).Seconds(), g.memory()})
+		c.Parts = append(c.Parts, part{r.programs[i].name, (now - used[i]).Seconds() / time.Since(began).Seconds(), g.Memory()})
 	}
 	after = r.disk.size(r.dir)
 	average, err := os.ReadFile("/proc/loadavg")

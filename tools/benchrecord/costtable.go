@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"snag/tools/benchhost"
 )
 
 // row of the table: the median of each figure over the rounds.
@@ -38,7 +40,7 @@ func costRows(all []cost) (rows []row) {
 		for _, c := range rounds {
 			cpu = append(cpu, c.cpu())
 		}
-		r := row{name: name, note: joined(parts(rounds), one.Note), cpu: median(cpu), least: slices.Min(cpu), most: slices.Max(cpu),
+		r := row{name: name, note: joined(parts(rounds), one.Note), cpu: benchhost.Median(cpu), least: slices.Min(cpu), most: slices.Max(cpu),
 			memory: medianOf(rounds, cost.memory), disk: medianOf(rounds, func(c cost) float64 { return c.Disk })}
 		if one.Usual > 0 {
 			by := float64(one.Usual) / float64(one.Interval)
@@ -76,13 +78,7 @@ func medianOf(all []cost, of func(cost) float64) float64 {
 	for _, c := range all {
 		v = append(v, of(c))
 	}
-	return median(v)
-}
-
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	return (s[(n-1)/2] + s[n/2]) / 2
+	return benchhost.Median(v)
 }
 
 // costTable is the table of docs/record.md. Ratios are to the row of snag.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"snag/lab"
+	"snag/tools/benchhost"
 )
 
 // A service runs well for a while before its fault. A recorder is asked about the time
@@ -66,7 +67,7 @@ func makeIncidents(ctx context.Context, o *options) error {
 				}
 			}
 		}
-		if err := writeJSON(filepath.Join(dir, "incident.json"), &e); err != nil {
+		if err := benchhost.WriteJSON(filepath.Join(dir, "incident.json"), &e); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "benchrecord: %s: %s; asked until %s; not asked: %d %s\n", in.name, clock(e.During.From), clock(time.Now()), len(e.Missing), e.Failed)

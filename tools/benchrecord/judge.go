@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"snag/tools/benchhost"
 )
 
 type outcome int
@@ -110,7 +112,7 @@ func judgeAll(dir string) (all []judged, err error) {
 		if _, err := os.Stat(at); err != nil {
 			continue // it was left out
 		}
-		if err := readJSON(filepath.Join(at, "incident.json"), &j.event); err != nil {
+		if err := benchhost.ReadJSON(filepath.Join(at, "incident.json"), "bench-record", &j.event); err != nil {
 			return nil, err
 		}
 		for _, tool := range tools {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"snag/tools/benchhost"
 )
 
 func rulesOf(t *testing.T, incident string) rules {
@@ -66,7 +68,7 @@ func TestJudgeAll(t *testing.T) {
 	at := filepath.Join(dir, "CPU")
 	now := time.Unix(1795932286, 0)
 	e := event{Title: "a batch job", Before: span{now, now}, During: span{now, now}, Missing: map[string]string{"perf": "it ended"}}
-	if err := writeJSON(filepath.Join(at, "incident.json"), &e); err != nil {
+	if err := benchhost.WriteJSON(filepath.Join(at, "incident.json"), &e); err != nil {
 		t.Fatal(err)
 	}
 	keep := func(tool, name string, s ...section) {

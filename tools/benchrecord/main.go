@@ -18,6 +18,8 @@ import (
 	"regexp"
 	"syscall"
 	"time"
+
+	"snag/tools/benchhost"
 )
 
 type options struct {
@@ -34,7 +36,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "bin/bench-record.d", "the folder for what was measured and what the tools printed")
 	flag.StringVar(&o.snag, "snag", "bin/snag", "the snag to measure")
 	flag.StringVar(&o.lab, "lab", "bin/snag-lab", "the program that the services of the incidents are in")
-	flag.StringVar(&o.peers, "peers", peersFolder(), "where tools/benchrecord/peers.sh put the other recorders")
+	flag.StringVar(&o.peers, "peers", benchhost.Peers("bench-record"), "where tools/benchrecord/peers.sh put the other recorders")
 	flag.IntVar(&o.rounds, "rounds", 2, "how often the cost of each is measured; the table has the median")
 	flag.DurationVar(&o.window, "for", time.Minute, "how long each is measured")
 	flag.DurationVar(&o.warm, "warm", 20*time.Second, "how long each runs before it is measured")
@@ -70,7 +72,9 @@ func run(o *options) (err error) {
 	default:
 		return fmt.Errorf("unknown part %q: give cost, incidents, all or tables", o.part)
 	}
-	if err := ownNamespace(); err != nil {
+	// Recorders read the network of the namespace that they run in: in one together with the load and the
+	// incidents, each of them sees all of it.
+	if err := benchhost.OwnNamespace("bench-record"); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -97,7 +101,7 @@ func run(o *options) (err error) {
 func printTables(o *options, cost, incidents bool) error {
 	if cost {
 		var r costReport
-		if err := readJSON(filepath.Join(o.out, costFile), &r); err != nil {
+		if err := benchhost.ReadJSON(filepath.Join(o.out, costFile), "bench-record", &r); err != nil {
 			return err
 		}
 		fmt.Println(costTable(&r))
@@ -111,12 +115,4 @@ func printTables(o *options, cost, incidents bool) error {
 		return os.WriteFile(filepath.Join(o.out, "evidence.txt"), []byte(evidence(all)), 0o644)
 	}
 	return nil
-}
-
-func peersFolder() string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "."
-	}
-	return filepath.Join(cache, "snag", "bench-record")
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"snag/tools/benchhost"
 )
 
 // Where the services listen, in the namespace of the benchmark.
@@ -46,7 +48,7 @@ func snagRecord(o *options) maker {
 // groups is mounted, which its manual names for hosts that have version 1 as well.
 func below(o *options, interval time.Duration) maker {
 	return func(dir string) recorder {
-		root, _ := unifiedRoot()
+		root, _ := benchhost.UnifiedRoot()
 		return recorder{
 			name: "below, " + short(interval), tool: "below", interval: interval, disk: grown{[]string{"store"}},
 			files: map[string]string{"below.conf": fmt.Sprintf("log_dir = %q\nstore_dir = %q\ncgroup_root = %q\n", dir, filepath.Join(dir, "store"), root)},

@@ -7,22 +7,9 @@ into="${XDG_CACHE_HOME:-$HOME/.cache}/snag/bench-record"
 mkdir -p "$into/bin"
 PATH="$PATH:$HOME/.cargo/bin"
 
-# unpack FOLDER PACKAGE... puts what is in the packages into FOLDER of the cache.
-unpack() {
-	local to="$into/$1" new
-	shift
-	[ -e "$to" ] && return
-	echo "snag setup: fetching for make bench-record, unpacked into $to: $*"
-	new="$(mktemp -d "$into/.new.XXXXXX")"
-	mkdir "$new/debs" "$new/root"
-	if (cd "$new/debs" && apt-get -o APT::Sandbox::User=root download -qq "$@") &&
-		for deb in "$new"/debs/*.deb; do dpkg -x "$deb" "$new/root" || exit 1; done; then
-		mv "$new/root" "$to"
-	else
-		echo "snag setup: can't fetch: $*" >&2
-	fi
-	rm -rf "$new"
-}
+target=bench-record
+# shellcheck source=tools/unpack.sh
+. "$(dirname "$0")/../unpack.sh"
 
 [ -e "$into/debian" ] || apt-get update -qq
 unpack debian atop sysstat netdata-core netdata-plugins-bash libnetfilter-acct1 prometheus-node-exporter

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"snag/tools/benchhost"
 )
 
 // program is one of those that a recorder is made of.
@@ -41,7 +43,7 @@ type running struct {
 	recorder
 	dir    string
 	began  time.Time
-	groups []*group
+	groups []*benchhost.Group
 	cmds   []*exec.Cmd
 	done   []chan struct{}
 }
@@ -71,16 +73,11 @@ func start(m maker, parent string) (*running, error) {
 }
 
 func (r *running) start(p program) error {
-	g, err := newGroup(filepath.Base(r.dir) + "-" + p.name)
+	g, err := benchhost.NewGroup("bench-record-" + p.name)
 	if err != nil {
 		return err
 	}
 	r.groups = append(r.groups, g)
-	into, err := os.Open(g.path)
-	if err != nil {
-		return err
-	}
-	defer into.Close()
 	log, err := os.Create(filepath.Join(r.dir, p.name+".out"))
 	if err != nil {
 		return err
@@ -89,8 +86,8 @@ func (r *running) start(p program) error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, r.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, UseCgroupFD: true, CgroupFD: int(into.Fd())}
-	if err := cmd.Start(); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := g.Put(cmd).Start(); err != nil {
 		return err
 	}
 	done := make(chan struct{})
@@ -129,7 +126,7 @@ func (r *running) end() (err error) {
 		}
 	}
 	for _, g := range r.groups {
-		err = errors.Join(err, g.end())
+		err = errors.Join(err, g.End())
 	}
 	return err
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"os/exec"
-	"runtime"
 	"strings"
-	"syscall"
 )
 
 // versions of the programs, by what Debian's package or the program itself says.
@@ -24,19 +20,4 @@ func versions(o *options) map[string]string {
 		v[tool] = strings.TrimSpace(line)
 	}
 	return v
-}
-
-// machine is what it is measured on.
-func machine() string {
-	var u syscall.Utsname
-	_ = syscall.Uname(&u) // the own kernel answers
-	var release []byte
-	for _, c := range u.Release {
-		if c == 0 {
-			break
-		}
-		release = append(release, byte(c))
-	}
-	average, _ := os.ReadFile("/proc/loadavg")
-	return fmt.Sprintf("%d CPUs, kernel %s, load average at the start %s", runtime.NumCPU(), release, strings.Join(strings.Fields(string(average))[:3], " "))
 }
