@@ -140,6 +140,7 @@ func (r *run) failed(c *conn, kind Kind) error {
 		r.order.remove(c)
 	}
 	if c.fd >= 0 {
+		r.countWire(c)
 		_ = unix.Close(c.fd)
 	}
 	c.fd, c.at, c.again = -1, away, r.now+beforeAgain
@@ -178,6 +179,7 @@ func (r *run) giveUp() error {
 func (r *run) closeAll() {
 	for i := range r.conns {
 		if c := &r.conns[i]; c.fd >= 0 {
+			r.countWire(c)
 			_ = unix.Close(c.fd)
 		}
 	}

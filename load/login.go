@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -67,18 +66,12 @@ func (l *logins) one() (*wire, net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, connectWithin)
 	defer cancel()
 	p := l.run.plan
-	d := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
-		var set error
-		err := c.Control(func(fd uintptr) { set = p.Options.set(int(fd), p.Target.Network) })
-		return errors.Join(err, set)
-	}}
+	d := p.Options.Dialer(p.Target.Network)
 	c, err := d.DialContext(ctx, p.Target.Network, l.run.address)
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.Options.NoDelay != nil {
-		_ = c.(*net.TCPConn).SetNoDelay(*p.Options.NoDelay) // Go turns it on by itself after the handshake
-	}
+	p.Options.Made(c)
 	w := &wire{Conn: c}
 	top, err := l.with.Login(ctx, w)
 	if err != nil {

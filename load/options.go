@@ -3,6 +3,8 @@ package load
 import (
 	"errors"
 	"fmt"
+	"net"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,6 +15,7 @@ type SocketOptions struct {
 	SendBuffer, ReceiveBuffer int // bytes; 0: as the kernel has it
 	Congestion                string
 	BusyPoll                  int // µs
+	MaxSegment                int // TCP_MAXSEG, bytes, of both directions; 0: as the path's MTU has it
 	CPU                       int // the thread stays on it; −1: anywhere
 }
 
@@ -26,6 +29,9 @@ func (o SocketOptions) set(fd int, network string) error {
 	if network == "tcp" {
 		if o.NoDelay != nil {
 			try("TCP_NODELAY", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, one(*o.NoDelay)))
+		}
+		if o.MaxSegment > 0 {
+			try("TCP_MAXSEG", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, o.MaxSegment))
 		}
 		if o.Congestion != "" {
 			try("TCP_CONGESTION "+o.Congestion, unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, o.Congestion))
@@ -41,6 +47,22 @@ func (o SocketOptions) set(fd int, network string) error {
 		try("SO_BUSY_POLL", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BUSY_POLL, o.BusyPoll))
 	}
 	return errors.Join(errs...)
+}
+
+// Dialer makes connections with these options. After it returned one, Made has to be called.
+func (o SocketOptions) Dialer(network string) net.Dialer {
+	return net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+		var set error
+		err := c.Control(func(fd uintptr) { set = o.set(int(fd), network) })
+		return errors.Join(err, set)
+	}}
+}
+
+// Made sets what Go sets itself after the handshake.
+func (o SocketOptions) Made(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok && o.NoDelay != nil {
+		_ = tcp.SetNoDelay(*o.NoDelay) // it was set before, and did not fail
+	}
 }
 
 // quick sets TCP_QUICKACK, which the kernel takes back by itself: after each read again.

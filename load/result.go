@@ -26,6 +26,8 @@ type Result struct {
 	// Late is how many answers came after the deadline.
 	Late   int64
 	growth growth
+	// Wire is what the kernel counted of the connections.
+	Wire Wire
 	// Behind is how many requests were due at the end and not sent, as no connection was free.
 	Behind int64
 }

@@ -236,6 +236,9 @@ func (r *run) goOn(c *conn) error {
 func (c *conn) counts(r *run) bool { return c.due >= r.from && c.due < r.until }
 
 func (r *run) answered(c *conn, failed int) {
+	if c.base == nil {
+		r.firstAnswer(c)
+	}
 	if c.counts(r) {
 		r.out.Done++
 		r.out.Failed += int64(failed)

@@ -39,6 +39,17 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.deadline, "deadline", 0, "also count the requests that are not answered within this time")
 	flags.DurationVar(&f.window, "for", 10*time.Second, "how long (of a sweep and --until: each step, 2s unless given)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "how long a request may be open")
+	f.addRequest(cmd)
+	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
+	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
+	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
+	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
+	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
+}
+
+// addRequest adds those of a request and its connection, which snag eliminate has too.
+func (f *loadFlags) addRequest(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.IntVar(&f.request.Size, "size", 64, "tcp and udp: bytes of a message")
 	flags.IntVar(&f.request.Reply, "reply", -1, "tcp and udp: bytes of an answer; 0: none is awaited (default: as --size)")
 	flags.IntSliceVar(&f.request.Split, "split", nil, "bytes of each write of a request, as 20,80 (default: one write)")
@@ -53,11 +64,6 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.options.SendBuffer, "sndbuf", 0, "SO_SNDBUF, bytes (default: as the kernel has it)")
 	flags.IntVar(&f.options.ReceiveBuffer, "rcvbuf", 0, "SO_RCVBUF, bytes (default: as the kernel has it)")
 	flags.StringVar(&f.options.Congestion, "congestion", "", "TCP_CONGESTION, as cubic (default: as the kernel has it)")
-	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
-	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
-	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
-	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
-	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
 }
 
 // asked is what the flags ask for.
@@ -128,18 +134,26 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	return out, nil
 }
 
-// target reads the URL, after what it needs from files and from the service itself.
-func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error) {
+// wholeRequest is the request with the size of its answer, and with the data of a file.
+func (f *loadFlags) wholeRequest() (load.Request, error) {
 	r := f.request
 	if r.Reply < 0 {
 		r.Reply = r.Size
 	}
-	if path, isFile := strings.CutPrefix(r.Data, "@"); isFile {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return load.Target{}, err
-		}
-		r.Data = string(b)
+	path, isFile := strings.CutPrefix(r.Data, "@")
+	if !isFile {
+		return r, nil
+	}
+	b, err := os.ReadFile(path)
+	r.Data = string(b)
+	return r, err
+}
+
+// target reads the URL, after what it needs from files and from the service itself.
+func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error) {
+	r, err := f.wholeRequest()
+	if err != nil {
+		return load.Target{}, err
 	}
 	to, err := load.ParseTarget(text, r)
 	if err != nil {

@@ -1,0 +1,176 @@
+package elimination
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+
+	"snag/internal/netns"
+	"snag/lab"
+	"snag/lab/drawn"
+	"snag/load/protocol"
+)
+
+// Situation is one thing that is wrong, or nothing.
+type Situation struct {
+	Name string
+	// Guilty are the suspects that are; none: all is well.
+	Guilty []string
+	Needs  []lab.Tool
+	build  func(b *Bench) error
+}
+
+// slow is how much longer than usual something takes.
+func (b *Bench) slow(name string) time.Duration {
+	return b.Duration(name, 40*time.Millisecond, 500*time.Millisecond)
+}
+
+// Situations are fourteen, of which each has another suspect guilty, and three in which all is well.
+var Situations = []Situation{
+	{"slow-resolver", []string{"resolver"}, nil, func(b *Bench) error {
+		b.by, b.lookup = apiName, b.slow("a lookup takes")
+		b.short()
+		return b.listen()
+	}},
+	{"dead-address", []string{"dead-address"}, []lab.Tool{lab.NFT}, deadAddress},
+	{"long-path", []string{"path-length"}, nil, func(b *Bench) error {
+		b.far(b.slow("long round trip"))
+		return b.listen()
+	}},
+	{"lossy-path", []string{"packet-loss"}, nil, func(b *Bench) error {
+		b.far(b.Duration("round trip", 500*time.Microsecond, 30*time.Millisecond), "--loss", fmt.Sprint(b.LogUniform("lost", 0.02, 0.15)))
+		return b.listen()
+	}},
+	{"full-listen-queue", []string{"listen-queue"}, []lab.Tool{lab.Sysctl}, fullQueue},
+	{"pmtu-blackhole", []string{"large-to-server", "large-from-server"}, nil, func(b *Bench) error {
+		b.service.size = b.Int("bytes of an answer", 3000, 60_000)
+		b.far(b.Duration("round trip", 300*time.Microsecond, 20*time.Millisecond), "--max-size", fmt.Sprint(b.Int("bytes that pass", 620, 1450)))
+		return b.listen()
+	}},
+	{"slow-tls", []string{"tls"}, nil, func(b *Bench) error {
+		b.short()
+		return b.secure(b.slow("a handshake takes"))
+	}},
+	{"slow-handler", []string{"handler"}, nil, func(b *Bench) error {
+		b.service.work = b.slow("the slow request takes")
+		b.short()
+		return b.listen()
+	}},
+	{"slow-service", []string{"service"}, nil, func(b *Bench) error {
+		b.service.all = b.slow("every request takes")
+		b.short()
+		return b.listen()
+	}},
+	{"nagle-in-service", []string{"nagle-service"}, nil, func(b *Bench) error {
+		b.service.split, b.service.size = true, b.Int("bytes of an answer", 50, 1000)
+		b.short()
+		return b.listen()
+	}},
+	{"nagle-in-client", []string{"nagle-client"}, nil, func(b *Bench) error {
+		b.args = append(b.args, "--nodelay=false", "--split", fmt.Sprintf("%d,%d", b.Int("first write", 5, 20), b.Int("second write", 5, 40)))
+		b.short()
+		return b.listen()
+	}},
+	{"slow-new-connections", []string{"new-connections"}, nil, func(b *Bench) error {
+		b.service.first = b.slow("a new connection takes")
+		b.short()
+		return b.listen()
+	}},
+	{"small-pool", []string{"pool"}, nil, func(b *Bench) error {
+		b.service.work = b.Duration("a worker takes", 2*time.Millisecond, 12*time.Millisecond)
+		workers := max(1, int(b.LogUniform("answers a second at most", 100, 500)*b.service.work.Seconds()))
+		b.service.turns = make(chan struct{}, workers)
+		b.short()
+		return b.listen()
+	}},
+	{"busy-client", []string{"client-busy"}, nil, busyClient},
+	{"well-near", nil, nil, func(b *Bench) error {
+		b.near()
+		return b.listen()
+	}},
+	{"well-away", nil, nil, func(b *Bench) error {
+		b.by = apiName
+		b.far(b.Duration("round trip", time.Millisecond, 5*time.Millisecond))
+		return b.listen()
+	}},
+	{"well-over-tls", nil, nil, func(b *Bench) error {
+		b.short()
+		return b.secure(0)
+	}},
+}
+
+// secure serves TLS, whose handshake takes so long.
+func (b *Bench) secure(wait time.Duration) error {
+	own, err := protocol.Certificate()
+	if err != nil {
+		return err
+	}
+	b.args = append(b.args, "--insecure")
+	b.service.tls = &tls.Config{Certificates: []tls.Certificate{own}, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		time.Sleep(wait)
+		return nil, nil // as it is
+	}}
+	return b.listen()
+}
+
+// deadAddress gives the name a second address, at which nobody is, nobody listens, or a filter drops all.
+func deadAddress(b *Bench) error {
+	b.by = apiName
+	dead := fmt.Sprintf("10.78.%d.9", b.third)
+	b.names = []string{b.addr, dead}
+	b.near()
+	switch drawn.Pick(b.Draw, "the other address", "nobody", "refuses", "filtered") {
+	case "refuses":
+		b.Command(b.server, "ip", "addr", "add", dead+"/24", "dev", "eth0")
+	case "filtered":
+		b.Command(b.server, "ip", "addr", "add", dead+"/24", "dev", "eth0")
+		b.Nft(b.server, fmt.Sprintf("table inet lab {\n\tchain in {\n\t\ttype filter hook input priority 0\n\t\tip daddr %s drop\n\t}\n}\n", dead))
+	}
+	return b.listen()
+}
+
+// fullQueue has others connect more often than the service accepts, into a short queue.
+func fullQueue(b *Bench) error {
+	b.service.accept = b.Duration("between accepts", 30*time.Millisecond, 80*time.Millisecond)
+	b.near()
+	b.Command(b.server, "sysctl", "-qw", fmt.Sprintf("net.core.somaxconn=%d", b.Int("backlog", 1, 6)))
+	if err := b.listen(); err != nil {
+		return err
+	}
+	to := fmt.Sprintf("%s:%d", b.addr, port)
+	every := time.Duration(float64(b.service.accept) / b.Uniform("others, of what is accepted", 1.2, 2))
+	stop := make(chan struct{})
+	b.closers = append(b.closers, func() error { close(stop); return nil })
+	go others(b.client, to, every, stop)
+	b.AwaitGrowth(b.server, "TcpExt", "ListenOverflows", 3)
+	return b.Err()
+}
+
+// others connect again and again from that namespace.
+func others(ns, to string, every time.Duration, stop chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(every):
+		}
+		go func() {
+			_ = netns.DoNamed(ns, func() error { // one that fails is what this is about
+				c, err := net.DialTimeout("tcp4", to, 4*time.Second)
+				if err == nil {
+					_ = c.Close()
+				}
+				return err
+			})
+		}()
+	}
+}
+
+// busyClient runs snag in a control group with others that use up its CPU time.
+func busyClient(b *Bench) error {
+	b.in = b.Cgroup("busy", b.LogUniform("of a CPU", 0.06, 0.15))
+	b.near()
+	b.AwaitPrinted(b.Actor("", "burner", "burner", []string{"--threads", fmt.Sprint(b.Int("others", 1, 3))}, lab.In(b.in)), "ready")
+	return b.listen()
+}
