@@ -23,6 +23,8 @@ type Outcome struct {
 	Found     []string       `json:"found"`
 	Left      []string       `json:"left"` // found ones among them
 	Seconds   float64        `json:"seconds"`
+	// Measures are snag's own, to look at afterwards.
+	Measures json.RawMessage `json:"measures"`
 	// Right: one of the guilty is found, and named first; or nobody is found where all is well.
 	Right bool `json:"right"`
 	// RuledOut are the guilty ones that were ruled out.
@@ -77,6 +79,7 @@ type answer struct {
 	Left     []standing
 	RuledOut []standing `json:"ruled_out"`
 	Untried  []standing `json:"not_measured"`
+	Measures json.RawMessage
 }
 
 type standing struct{ Suspect, State string }
@@ -109,6 +112,7 @@ func (b *Bench) eliminate(o Options) (a answer, err error) {
 // mark compares what was said with what is true.
 func mark(s Situation, a answer) (out Outcome) {
 	out.Situation, out.First = s.Name, a.First
+	out.Measures = a.Measures
 	for _, l := range append(slices.Clone(a.Left), a.Untried...) {
 		out.Left = append(out.Left, l.Suspect)
 		if l.State == "found" {

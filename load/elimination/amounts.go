@@ -7,7 +7,8 @@ import (
 )
 
 // A suspect that takes at least this share of the time is found, and one that takes less than the
-// other is ruled out. Between them it stays open: it takes some, and does not explain the answer.
+// other is ruled out. Between them it stays open: it takes some, and does not explain the answer. Nor is one
+// found by the time that it takes where the answer is not slow.
 const (
 	found    = 0.4
 	ruledOut = 0.15
@@ -56,7 +57,7 @@ func (m *Measures) rtt() (float64, bool) {
 func (m *Measures) share(by string, cost, of float64, what string) Standing {
 	s := Standing{By: by, Cost: max(0, cost), Why: fmt.Sprintf("%s: %s of %s", what, units.Short(max(0, cost)), units.Short(of))}
 	switch {
-	case cost >= m.least() && cost >= found*of:
+	case of >= m.Slow && cost >= m.least() && cost >= found*of:
 		s.State = Found
 	case cost < m.least()/2 || cost < ruledOut*of:
 		s.State = RuledOut

@@ -66,6 +66,8 @@ func (m *Measures) option(name string) Standing {
 		switch {
 		case o.Frees:
 			s.State, s.Cost = Found, last[0]-last[1]
+		case last[0]-m.RoundTrip() < leastHeld:
+			s.Why += ": it was not that slow again"
 		case o.same():
 			s.State = RuledOut
 		}

@@ -26,14 +26,14 @@ func overAPath(m *Measures) bool { return !m.Local }
 
 func overTLS(m *Measures) bool { return m.Secure }
 
-// Suspects are all of them, those near the client first.
+// Suspects are all of them, those near the client first, and faults of the path before its length.
 var Suspects = []Suspect{
 	{"client-busy", "this host is busy: snag itself runs late", "run-queue-wait", onClient, nil, clientBusy},
 	{"resolver", "the name is resolved slowly or not at all", "slow-dependency", onClient, nil, resolver},
 	{"dead-address", "an address of the service does not answer", "upstream-refused", onClient, overTCP, deadAddress},
+	{"packet-loss", "the path loses packets", "packet-loss", onBoth, overAPath, packetLoss},
 	{"path-length", "the path is long", "", "the round trip is the distance: a server that is nearer", overAPath, pathLength},
 	{"path-queue", "packets wait in a queue on the path", "bufferbloat", onBoth, both(overTCP, overAPath), pathQueue},
-	{"packet-loss", "the path loses packets", "packet-loss", onBoth, overAPath, packetLoss},
 	{"listen-queue", "the listen queue is full, or a filter drops SYNs", "listen-overflow", onServer, overTCP, listenQueue},
 	{"large-to-server", "large packets to the server vanish (path MTU)", "pmtu-blackhole", onBoth, both(overTCP, overAPath), largeToServer},
 	{"large-from-server", "large packets from the server vanish (path MTU)", "pmtu-blackhole", onBoth, both(overTCP, overAPath), largeFromServer},

@@ -15,18 +15,28 @@ import (
 func (t *trial) own(ctx context.Context) error {
 	p := t.plan(ownRate, ownConns, 0)
 	p.Options = noDelays(p.Options)
-	r, err := load.Calibrate(ctx, p)
-	if err != nil {
-		return err
+	for range ownTries {
+		r, err := load.Calibrate(ctx, p)
+		if err != nil {
+			return err
+		}
+		lag := timesIn(r.Lag)
+		o := elimination.Own{Times: timesIn(r.FromDue), LagP50: lag.P50, LagP90: lag.P90}
+		if t.m.Own == nil || o.P50 < t.m.Own.P50 {
+			t.m.Own = &o
+		}
+		if t.m.Own.P50 < smallLag.Seconds() {
+			break
+		}
 	}
-	lag := timesIn(r.Lag)
-	t.m.Own = &elimination.Own{Times: timesIn(r.FromDue), LagP50: lag.P50, LagP90: lag.P90}
 	return nil
 }
 
 const (
 	ownRate  = 200
 	ownConns = 4
+	// ownTries are made where this host is slow, of which the fastest counts: it may have been busy for a moment.
+	ownTries = 3
 )
 
 const (

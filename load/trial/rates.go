@@ -43,7 +43,7 @@ func (t *trial) rates(ctx context.Context) error {
 func (t *trial) step(ctx context.Context, rate float64) (s elimination.Step, err error) {
 	conns := min(mostConns, max(int(rate*lowConns/lowRate), int(math.Ceil(2*rate*t.takes()))))
 	p := t.plan(rate, conns, rateFor)
-	p.Options = noDelays(p.Options)
+	p.Options, p.Warm = noDelays(p.Options), 0 // what is due meanwhile would be answered first, and not counted
 	r, err := load.Run(ctx, p)
 	if err != nil {
 		return s, err
