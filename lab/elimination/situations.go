@@ -39,6 +39,7 @@ var Situations = []Situation{
 		return b.listen()
 	}},
 	{"lossy-path", []string{"packet-loss"}, nil, func(b *Bench) error {
+		b.by = "" // lookups would be lost on the way as well
 		b.far(b.Duration("round trip", 500*time.Microsecond, 30*time.Millisecond), "--loss", fmt.Sprint(b.LogUniform("lost", 0.02, 0.15)))
 		return b.listen()
 	}},
@@ -169,8 +170,8 @@ func others(ns, to string, every time.Duration, stop chan struct{}) {
 
 // busyClient runs snag in a control group with others that use up its CPU time.
 func busyClient(b *Bench) error {
-	b.in = b.Cgroup("busy", b.LogUniform("of a CPU", 0.06, 0.15))
+	b.in = b.Cgroup("busy", b.LogUniform("of a CPU", 0.05, 0.1))
 	b.near()
-	b.AwaitPrinted(b.Actor("", "burner", "burner", []string{"--threads", fmt.Sprint(b.Int("others", 1, 3))}, lab.In(b.in)), "ready")
+	b.AwaitPrinted(b.Actor("", "burner", "burner", []string{"--threads", fmt.Sprint(b.Int("others", 2, 4))}, lab.In(b.in)), "ready")
 	return b.listen()
 }

@@ -163,9 +163,14 @@ func TestWeakMeasurementsRuleNobodyOut(t *testing.T) {
 		"a queue that is always full": {"listen-queue", alive, Found},
 		"jumbo segments":              {"large-to-server", func(m *Measures) { m.Size.Filled, m.Size.Segment = false, 65483 }, Open},
 		"some of the time":            {"tls", func(m *Measures) { m.TLS.P50, m.Fresh.Whole.P50 = 0.03, 0.1 }, Open},
-		"one slow lookup":             {"resolver", func(m *Measures) { m.Resolve.Most = 0.5 }, Open},
-		"snag late":                   {"pool", func(m *Measures) { m.Rates[1].Why, m.Rates[1].Due = "late", 0.4 }, Open},
-		"not the highest rate":        {"pool", func(m *Measures) { m.HighRate = 4000 }, Open},
+		"fast enough":                 {"resolver", func(m *Measures) { m.Resolve.P50, m.Fresh.Whole.P50 = 0.0105, 0.0106 }, Open},
+		"a host late now and then":    {"client-busy", func(m *Measures) { m.Own.P90, m.Own.LagP90 = 0.025, 0.025 }, Open},
+		"not that slow again": {"nagle-service", func(m *Measures) {
+			m.Kept.P50, m.Options = 0.044, []Option{{Name: "TCP_QUICKACK", Pairs: [][2]float64{{0.003, 0.003}}}}
+		}, Open},
+		"one slow lookup":      {"resolver", func(m *Measures) { m.Resolve.Most = 0.5 }, Open},
+		"snag late":            {"pool", func(m *Measures) { m.Rates[1].Why, m.Rates[1].Due = "late", 0.4 }, Open},
+		"not the highest rate": {"pool", func(m *Measures) { m.HighRate = 4000 }, Open},
 		"too few connections": {"pool", func(m *Measures) {
 			m.Rates[0].Sent, m.Rates[0].Due, m.Rates[1].Behind, m.Rates[1].Answers, m.Rates[1].Due = 0.5, 0.5, 600, 300, 2
 		}, Open},
