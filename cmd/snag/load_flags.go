@@ -21,7 +21,6 @@ type loadFlags struct {
 	every, deadline   time.Duration
 	window, timeout   time.Duration
 	request           load.Request
-	http1             bool
 	descriptor        string
 	noDelay, quickAck bool
 	options           load.SocketOptions

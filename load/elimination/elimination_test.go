@@ -168,9 +168,11 @@ func TestWeakMeasurementsRuleNobodyOut(t *testing.T) {
 		"not that slow again": {"nagle-service", func(m *Measures) {
 			m.Kept.P50, m.Options = 0.044, []Option{{Name: "TCP_QUICKACK", Pairs: [][2]float64{{0.003, 0.003}}}}
 		}, Open},
-		"one slow lookup":      {"resolver", func(m *Measures) { m.Resolve.Most = 0.5 }, Open},
-		"snag late":            {"pool", func(m *Measures) { m.Rates[1].Why, m.Rates[1].Due = "late", 0.4 }, Open},
-		"not the highest rate": {"pool", func(m *Measures) { m.HighRate = 4000 }, Open},
+		"one slow lookup":          {"resolver", func(m *Measures) { m.Resolve.Most = 0.5 }, Open},
+		"snag late":                {"pool", func(m *Measures) { m.Rates[1].Why, m.Rates[1].Due = "late", 0.4 }, Open},
+		"snag late at any rate":    {"pool", func(m *Measures) { m.Own.P50 = 0.006; guilty["pool"](m) }, Open},
+		"not answered at any rate": {"pool", func(m *Measures) { m.Rates[0].Answers = 20; guilty["pool"](m) }, Open},
+		"not the highest rate":     {"pool", func(m *Measures) { m.HighRate = 4000 }, Open},
 		"too few connections": {"pool", func(m *Measures) {
 			m.Rates[0].Sent, m.Rates[0].Due, m.Rates[1].Behind, m.Rates[1].Answers, m.Rates[1].Due = 0.5, 0.5, 600, 300, 2
 		}, Open},

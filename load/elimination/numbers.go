@@ -118,8 +118,11 @@ func sizeNumber(m *Measures) string {
 }
 
 func handshakeNumber(m *Measures) string {
-	if m.TLS == nil {
+	switch {
+	case m.TLS == nil:
 		return ""
+	case m.TLS.N == 0:
+		return fmt.Sprintf("all of %d failed: %s", m.TLS.Failed, m.TLS.Why)
 	}
 	return fmt.Sprintf("half within %s, %d failed", short(m.TLS.P50), m.TLS.Failed)
 }
@@ -149,8 +152,11 @@ func nullNumber(m *Measures) string {
 	if m.Null == nil {
 		return ""
 	}
-	if m.Null.Null == nil {
+	switch {
+	case m.Null.Null == nil:
 		return fmt.Sprintf("half within %s; no request that does nothing is known", short(m.Null.Asked.P50))
+	case m.Null.Null.N == 0:
+		return m.DoesNothing + ": no answer"
 	}
 	return fmt.Sprintf("%s: half within %s, this one %s", m.DoesNothing, short(m.Null.Null.P50), short(m.Null.Asked.P50))
 }

@@ -137,6 +137,11 @@ func pool(m *Measures) Standing {
 	}
 	s := Standing{By: ManyRates, Why: fmt.Sprintf("half within %s at %s requests/s, within %s at %s/s", short(base.Due), units.Count(base.Rate), short(last.Due), units.Count(last.Rate))}
 	switch {
+	case base.Answers < 0.95*base.Rate:
+		s.Why = fmt.Sprintf("not measured: at %s requests/s already only %s/s are answered", units.Count(base.Rate), units.Count(base.Answers))
+		s.By = ""
+	case m.Own != nil && m.Own.P50 >= m.least()/2:
+		s.Why, s.By = "not measured: snag itself runs late on this host", ""
 	case last.Why != "":
 		s.Why = "not measured: " + last.Why
 	case last.Saturates(base) && last.Conns < mostNeeded(last, base):

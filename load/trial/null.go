@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"snag/load"
@@ -22,6 +23,9 @@ func (t *trial) null(ctx context.Context) error {
 	as, of, err := inTurn(ctx, asked, other)
 	if err != nil {
 		return err
+	}
+	if as.FromSent.TotalCount() == 0 {
+		return errors.New("no request on a kept connection was answered; the service may close each after its answer")
 	}
 	t.m.Null = &elimination.Null{}
 	if of != nil {

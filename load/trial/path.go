@@ -40,13 +40,28 @@ func (t *trial) way(ctx context.Context) error {
 		t.m.Miss("icmp", "the host answers none")
 	}
 	if t.live.IsValid() {
-		if r, err := load.Run(ctx, t.plan(min(pathRate, t.HighRate), pathConns, pathFor)); err == nil {
-			t.fill(p, r)
-		}
+		t.requests(ctx, p)
 	}
 	t.hops(ctx, p)
 	t.m.Path = p
 	return nil
+}
+
+// requests ask on kept connections. Where some of their packets were lost and no ICMP echo was, it asks once
+// more, and the better run counts: a path that stood still once loses no packets the second time.
+func (t *trial) requests(ctx context.Context, p *elimination.Path) {
+	for range 2 {
+		r, err := load.Run(ctx, t.plan(min(pathRate, t.HighRate), pathConns, pathFor))
+		if err != nil {
+			return
+		}
+		if p.Answers == 0 || r.Wire.Resent < p.Resent {
+			t.fill(p, r)
+		}
+		if p.Resent == 0 || p.Echo != nil && p.Echo.Lost > 0 {
+			return
+		}
+	}
 }
 
 func (t *trial) fill(p *elimination.Path, r *load.Result) {

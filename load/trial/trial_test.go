@@ -181,3 +181,16 @@ func TestQuantile(t *testing.T) {
 		t.Error(quantile(all, 50), quantile(all, 90))
 	}
 }
+
+// A service that closes each connection after its answer has no kept ones: what was not measured is not 0.
+func TestConnectionsThatAreClosed(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }))
+	defer s.Close()
+	m := run(t, context.Background(), planOf(t, s.URL, load.Request{}))
+	if len(found(m)) > 0 || m.Null != nil && (m.Null.Asked.N == 0 || m.Null.Null.N == 0) {
+		t.Errorf("found %v; %+v", found(m), m.Null)
+	}
+	if story := elimination.Tell(m); strings.Contains(story.First, " 0 µs") || strings.Contains(story.First, " 0 s") {
+		t.Error(story.First)
+	}
+}
