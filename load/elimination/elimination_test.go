@@ -123,7 +123,7 @@ func TestNotMeasuredIsNotRuledOut(t *testing.T) {
 		"resolver":          func(m *Measures) { m.Resolve = nil },
 		"dead-address":      func(m *Measures) { m.Connect = nil },
 		"listen-queue":      func(m *Measures) { m.Connect = nil },
-		"path-length":       func(m *Measures) { m.Connect, m.Path = nil, nil },
+		"path-length":       func(m *Measures) { m.Path = nil },
 		"path-queue":        func(m *Measures) { m.Connect = nil },
 		"packet-loss":       func(m *Measures) { m.Path = nil },
 		"large-to-server":   func(m *Measures) { m.Size.Padded = nil },
@@ -191,6 +191,20 @@ func TestWeakMeasurementsRuleNobodyOut(t *testing.T) {
 func alive(m *Measures) {
 	yes := true
 	m.Connect = []Address{{Address: "10.0.0.1:443", Tried: 20, Silent: 20, Delayed: 20, Alive: &yes}}
+}
+
+// A path that loses packets and is long is lossy first.
+func TestLossBeforeLength(t *testing.T) {
+	t.Parallel()
+	m := wellMeasured()
+	far(m, 0.03)
+	m.Path.Resent, m.Path.Late = 9, 9
+	if st, _ := Told(Judge(m)); st.Suspect != "packet-loss" || states(m)["path-length"] != Found {
+		t.Errorf("%+v", st)
+	}
+	if m.Path = nil; states(m)["path-length"] != Open {
+		t.Error("the length is found before the loss was measured")
+	}
 }
 
 // What takes as long on the server is not the path's; what is fast there is not the service's.

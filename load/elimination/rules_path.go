@@ -8,18 +8,14 @@ import (
 
 func pathLength(m *Measures) Standing {
 	rtt, known := m.rtt()
-	if !known {
+	if !known || m.Path == nil { // a lossy path is a fault that its length is not: that is measured with it
 		return m.missing(TheWay)
-	}
-	by := Connects
-	if m.Path != nil {
-		by = TheWay
 	}
 	of := m.kept()
 	if of == 0 {
 		of = m.whole()
 	}
-	return m.share(by, rtt, max(of, rtt), "the shortest round trip takes")
+	return m.share(TheWay, rtt, max(of, rtt), "the shortest round trip takes")
 }
 
 // pathQueue: connects are answered by the kernel. What half of them take longer than the shortest is

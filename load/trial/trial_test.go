@@ -25,7 +25,8 @@ func planOf(t *testing.T, url string, r load.Request) Plan {
 		t.Fatal(err)
 	}
 	yes := true
-	return Plan{URL: url, Request: r, Target: to, Options: load.SocketOptions{NoDelay: &yes, CPU: -1}, Slow: 20 * time.Millisecond, Timeout: time.Second, Within: 40 * time.Second, HighRate: 200}
+	// What is slow takes longer than a busy host's tests delay each other.
+	return Plan{URL: url, Request: r, Target: to, Options: load.SocketOptions{NoDelay: &yes, CPU: -1}, Slow: 100 * time.Millisecond, Timeout: time.Second, Within: 40 * time.Second, HighRate: 200}
 }
 
 func run(t *testing.T, ctx context.Context, p Plan) *elimination.Measures {
@@ -51,7 +52,7 @@ func found(m *elimination.Measures) (out []string) {
 func TestSlowHandler(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/work" {
-			time.Sleep(80 * time.Millisecond)
+			time.Sleep(300 * time.Millisecond)
 		}
 		_, _ = w.Write([]byte("done"))
 	}))
@@ -60,7 +61,7 @@ func TestSlowHandler(t *testing.T) {
 	if got := found(m); len(got) != 1 || got[0] != "handler" {
 		t.Errorf("found %v: %+v", got, elimination.Tell(m))
 	}
-	if m.Null.Asked.P50 < 0.08 || m.Null.Null.P50 > 0.04 || m.TLS.N != handshakesOf || m.Fresh.Whole.N != mostFresh || !m.Local || m.Path != nil || m.Rates != nil {
+	if m.Null.Asked.P50 < 0.3 || m.Null.Null.P50 > 0.15 || m.TLS.N != handshakesOf || m.Fresh.Whole.N != mostFresh || !m.Local || m.Path != nil || m.Rates != nil {
 		t.Errorf("%+v", m)
 	}
 }
