@@ -193,6 +193,19 @@ func alive(m *Measures) {
 	m.Connect = []Address{{Address: "10.0.0.1:443", Tried: 20, Silent: 20, Delayed: 20, Alive: &yes}}
 }
 
+// A host that is late by a part of an answer is found before what else takes long on it; one that is late by
+// next to nothing of it is not.
+func TestBusyHostFirst(t *testing.T) {
+	t.Parallel()
+	for kept, want := range map[float64]State{0.06: Found, 0.4: Open} {
+		m := wellMeasured()
+		m.Own.P50, m.Own.P90, m.Kept.P50, m.Resolve.P50, m.Fresh.Whole.P50 = 0.015, 0.05, kept, 0.098, 0.1
+		if got := states(m)["client-busy"]; got != want {
+			t.Errorf("15 ms of %g s: %s", kept, got)
+		}
+	}
+}
+
 // A path that loses packets and is long is lossy first.
 func TestLossBeforeLength(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ func clientBusy(m *Measures) Standing {
 	late := max(m.Own.P90, m.Own.LagP90)
 	s := Standing{By: OwnServer, Cost: cost, Why: fmt.Sprintf("an empty server in snag's own process answers within %s, 1 in 10 later than %s", short(m.Own.P50), short(late))}
 	switch {
-	case cost >= m.least() && cost >= found*of:
+	case cost >= m.least() && cost >= ruledOut*of: // it is part of all that is measured afterwards
 		s.State = Found
 	case late < m.least()/2:
 		s.State = RuledOut
