@@ -42,6 +42,7 @@ type conn struct {
 	joinBy       time.Duration
 	again        time.Duration // away: when it is made again
 	heapAt       int           // −1: not in the heap
+	base         *unix.TCPInfo // at its first answer
 }
 
 // ready is when the connection can send its next request: when it is due, or free.

@@ -144,6 +144,7 @@ func (r *run) failed(c *conn, kind Kind) error {
 		if r.flow != nil {
 			r.flow.leave(r, c.fd)
 		}
+		r.countWire(c)
 		_ = unix.Close(c.fd)
 	}
 	c.fd, c.at, c.again = -1, away, r.now+beforeAgain
@@ -182,6 +183,7 @@ func (r *run) giveUp() error {
 func (r *run) closeAll() {
 	for i := range r.conns {
 		if c := &r.conns[i]; c.fd >= 0 {
+			r.countWire(c)
 			_ = unix.Close(c.fd)
 		}
 	}

@@ -13,6 +13,7 @@ type SocketOptions struct {
 	SendBuffer, ReceiveBuffer int // bytes; 0: as the kernel has it
 	Congestion                string
 	BusyPoll                  int // µs
+	MaxSegment                int // TCP_MAXSEG, bytes, of both directions; 0: as the path's MTU has it
 	CPU                       int // the thread stays on it; −1: anywhere
 }
 
@@ -27,6 +28,9 @@ func (o SocketOptions) Set(fd int, network string) error {
 	if network == "tcp" {
 		if o.NoDelay != nil {
 			try("TCP_NODELAY", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, one(*o.NoDelay)))
+		}
+		if o.MaxSegment > 0 {
+			try("TCP_MAXSEG", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, o.MaxSegment))
 		}
 		if o.Congestion != "" {
 			try("TCP_CONGESTION "+o.Congestion, unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, o.Congestion))

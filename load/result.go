@@ -40,6 +40,8 @@ type Result struct {
 	Address string
 	Locals  Locals
 	CPU     float64 // time that the load's thread used, s
+	// Wire is what the kernel counted of the connections.
+	Wire Wire
 	// Behind is how many requests were due at the end and not sent, as no connection was free.
 	Behind int64
 	Flow   *Flow // nil: requests were asked, and no bandwidth

@@ -238,6 +238,9 @@ func (r *run) goOn(c *conn) error {
 func (c *conn) counts(r *run) bool { return c.sent >= r.from && c.sent < r.until }
 
 func (r *run) answered(c *conn, failed int) {
+	if c.base == nil {
+		r.firstAnswer(c)
+	}
 	if r.now >= r.from && r.now < r.until {
 		r.out.Answers++
 		r.out.growth.add(r.now.Seconds(), (r.now - c.due).Seconds())

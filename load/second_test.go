@@ -106,7 +106,7 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%d sent of %d", r.Sent, want)
 	}
 	r.Lag.Reset() // this machine may be busy
-	r.Busy = 0
+	r.Busy, r.RunDelay = 0, 0
 	if why := r.Honest(); why != "" {
 		t.Errorf("not the service's: %s", why)
 	}

@@ -44,6 +44,24 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.window, "for", 10*time.Second, "how long (of a sweep and --until: each step, 2s unless given)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "how long a request may be open")
 	flags.StringVar(&f.size, "size", "64", "tcp and udp: bytes of a message (4k is 4,096); a range as 1..64k: a sweep")
+	f.addRequest(cmd)
+	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
+	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
+	flags.BoolVar(&f.pingPong, "pingpong", false, "one connection that is read again and again, without sleep, until the answer is there: then the next request")
+	flags.BoolVar(&f.spin, "spin", false, "with --cpu: do not sleep for the last 100 µs before a request is due")
+	flags.StringVar(&f.bandwidth, "bandwidth", "", "tcp and udp: send messages of --size at this bit rate, as 50Mbit, and show how much arrives")
+	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
+	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
+	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
+	f.like.add(flags)
+	f.media.add(flags)
+	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
+	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
+}
+
+// addRequest adds those of a request and its connection, which snag eliminate has too.
+func (f *loadFlags) addRequest(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.IntVar(&f.request.Reply, "reply", -1, "tcp and udp: bytes of an answer; 0: none is awaited (default: as --size)")
 	flags.IntSliceVar(&f.request.Split, "split", nil, "bytes of each write of a request, as 20,80 (default: one write)")
 	flags.StringVar(&f.request.Data, "data", "", "message of tcp and udp, body of HTTP, message of gRPC as JSON, command of Redis, statement of PostgreSQL; @FILE reads a file")
@@ -57,18 +75,6 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.options.SendBuffer, "sndbuf", 0, "SO_SNDBUF, bytes (default: as the kernel has it)")
 	flags.IntVar(&f.options.ReceiveBuffer, "rcvbuf", 0, "SO_RCVBUF, bytes (default: as the kernel has it)")
 	flags.StringVar(&f.options.Congestion, "congestion", "", "TCP_CONGESTION, as cubic (default: as the kernel has it)")
-	flags.IntVar(&f.options.BusyPoll, "busy-poll", 0, "SO_BUSY_POLL, µs")
-	flags.IntVar(&f.options.CPU, "cpu", -1, "keep snag's thread on this CPU (default: any)")
-	flags.BoolVar(&f.pingPong, "pingpong", false, "one connection that is read again and again, without sleep, until the answer is there: then the next request")
-	flags.BoolVar(&f.spin, "spin", false, "with --cpu: do not sleep for the last 100 µs before a request is due")
-	flags.StringVar(&f.bandwidth, "bandwidth", "", "tcp and udp: send messages of --size at this bit rate, as 50Mbit, and show how much arrives")
-	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
-	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
-	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
-	f.like.add(flags)
-	f.media.add(flags)
-	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
-	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
 }
 
 // asked is what the flags ask for.
@@ -178,13 +184,14 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	return out, nil
 }
 
-// target reads the URL, after what it needs from files and from the service itself.
-func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error) {
+// wholeRequest is the request with the size of its answer, and with the data of a file.
+func (f *loadFlags) wholeRequest() (load.Request, error) {
 	r := f.request
-	if path, isFile := strings.CutPrefix(r.Data, "@"); isFile {
+	path, isFile := strings.CutPrefix(r.Data, "@")
+	if isFile {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return load.Target{}, err
+			return r, err
 		}
 		r.Data = string(b)
 	}
@@ -196,6 +203,15 @@ func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error
 		r.Reply = len(r.Data)
 	default:
 		r.Reply = r.Size
+	}
+	return r, nil
+}
+
+// target reads the URL, after what it needs from files and from the service itself.
+func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error) {
+	r, err := f.wholeRequest()
+	if err != nil {
+		return load.Target{}, err
 	}
 	to, err := load.ParseTarget(text, r)
 	if err != nil {

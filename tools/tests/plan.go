@@ -44,7 +44,7 @@ func pureWidth() int { return runtime.NumCPU() + 1 }
 
 // longest are the packages that begin before all others of their way: what takes half a
 // minute and begins last is waited for by nobody but the user.
-var longest = []string{"snag/lab/all", "snag/report/page", "snag/lab/anyserver", "snag/cmd/snag", "snag/cmd/snag-lab", "snag/lab/chain", "snag/report/profile", "snag/probes/streams/rtsp", "snag/lab/busy", "snag/probes/streams/hls", "snag/probes/jvm", "snag/report", "snag/remedies/verify", "snag/recording", "snag/readers/strace"}
+var longest = []string{"snag/lab/all", "snag/lab/elimination", "snag/report/page", "snag/lab/anyserver", "snag/cmd/snag", "snag/cmd/snag-lab", "snag/lab/chain", "snag/report/profile", "snag/probes/streams/rtsp", "snag/lab/busy", "snag/probes/streams/hls", "snag/probes/jvm", "snag/report", "snag/remedies/verify", "snag/recording", "snag/readers/strace"}
 
 func longestFirst(all []pkg) {
 	rank := func(p pkg) int {
@@ -76,9 +76,10 @@ var whole = map[string]string{
 // look at their own namespaces, wait for most of their time, and each uses a fifth of a CPU
 // at most.
 var pairs = map[string]string{
-	"snag/lab/all":       "one of its remedies is judged by answers that are some milliseconds late",
-	"snag/lab/broadcast": "snag find inside a namespace judges the whole machine",
-	"snag/lab/labtest":   "the sockets of its server are measured, in slices where others are busy",
+	"snag/lab/all":         "one of its remedies is judged by answers that are some milliseconds late",
+	"snag/lab/broadcast":   "snag find inside a namespace judges the whole machine",
+	"snag/lab/elimination": "a busy machine is one of its findings",
+	"snag/lab/labtest":     "the sockets of its server are measured, in slices where others are busy",
 }
 
 // supports are the packages that give live tests their namespaces and programs.

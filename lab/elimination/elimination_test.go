@@ -1,0 +1,89 @@
+package elimination
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"snag/internal/built"
+	"snag/lab/labtest"
+	"snag/load/elimination"
+)
+
+func TestMain(m *testing.M) { labtest.Main(m) }
+
+// Each situation once, with sizes that seed 2 draws.
+func TestSituations(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("making network namespaces needs root")
+	}
+	snag := t.TempDir() + "/snag"
+	built.Program(t, "snag", snag)
+	for i, s := range Situations {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+			defer cancel()
+			try := func() Outcome {
+				o, err := Run(ctx, s, 2, Options{Snag: snag, Suffix: string(rune('a' + i)), Log: t.Logf})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%.0f s: %s\n%v", o.Seconds, o.First, o.Values)
+				return o
+			}
+			o := try()
+			if !o.Right {
+				t.Log("once more, to tell a busy machine from a fault")
+				o = try()
+			}
+			if !o.Right || len(o.RuledOut) > 0 {
+				t.Errorf("found %v, left %v, guilty and ruled out %v; guilty are %v", o.Found, o.Left, o.RuledOut, s.Guilty)
+			}
+		})
+	}
+}
+
+// A mark depends on who is named first, and on who was ruled out.
+func TestMark(t *testing.T) {
+	t.Parallel()
+	s := Situation{Name: "slow-tls", Guilty: []string{"tls"}}
+	right := mark(s, answer{Left: []standing{{"tls", "found"}, {"pool", "open"}}})
+	late := mark(s, answer{Left: []standing{{"pool", "found"}, {"tls", "found"}}})
+	struck := mark(s, answer{Left: []standing{{"pool", "open"}}, RuledOut: []standing{{"tls", "ruled out"}, {"resolver", "ruled out"}}})
+	if !right.Right || late.Right || struck.Right || len(struck.RuledOut) != 1 || len(right.RuledOut) != 0 {
+		t.Errorf("%+v\n%+v\n%+v", right, late, struck)
+	}
+	well := Situation{Name: "well-near"}
+	if !mark(well, answer{Left: []standing{{"pool", "open"}}}).Right || mark(well, answer{Left: []standing{{"pool", "found"}}}).Right {
+		t.Error("where all is well, nobody may be found")
+	}
+	var sum Sum
+	for _, o := range []Outcome{right, late, struck, mark(well, answer{})} {
+		sum.Add(o)
+	}
+	if sum != (Sum{faulty: 3, found: 1, left: 2, struck: 1, well: 1}) {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// Names of situations and of suspects are those of the catalogue.
+func TestGuiltyAreSuspects(t *testing.T) {
+	t.Parallel()
+	guilty := map[string]bool{}
+	well := 0
+	for _, s := range Situations {
+		for _, g := range s.Guilty {
+			if guilty[g] = true; elimination.About(g) == g {
+				t.Errorf("%s: no suspect is named %s", s.Name, g)
+			}
+		}
+		if len(s.Guilty) == 0 {
+			well++
+		}
+	}
+	if len(Situations) != 17 || well != 3 || len(guilty) != 15 {
+		t.Errorf("%d situations, %d well, %d guilty", len(Situations), well, len(guilty))
+	}
+}

@@ -1,0 +1,48 @@
+package elimination
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Sum counts outcomes.
+type Sum struct {
+	faulty, found, left, struck int // situations in which somebody is guilty
+	well, accused               int // in which all is well
+}
+
+// Add counts one.
+func (s *Sum) Add(o Outcome) {
+	guilty := guiltyOf(o.Situation)
+	if len(guilty) == 0 {
+		s.well++
+		if !o.Right {
+			s.accused++
+		}
+		return
+	}
+	s.faulty++
+	if o.Right {
+		s.found++
+	}
+	if slices.ContainsFunc(o.Left, func(l string) bool { return slices.Contains(guilty, l) }) {
+		s.left++
+	}
+	if len(o.RuledOut) > 0 {
+		s.struck++
+	}
+}
+
+func guiltyOf(situation string) []string {
+	for _, s := range Situations {
+		if s.Name == situation {
+			return s.Guilty
+		}
+	}
+	return nil
+}
+
+// String is one line.
+func (s Sum) String() string {
+	return fmt.Sprintf("faulty: %d; the right suspect found first in %d, left in %d, ruled out in %d. well: %d, a suspect found in %d", s.faulty, s.found, s.left, s.struck, s.well, s.accused)
+}

@@ -1,0 +1,138 @@
+// Package trial runs the experiments of package elimination on a service.
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"snag/load"
+	"snag/load/elimination"
+)
+
+// Plan is what to try, and for how long.
+type Plan struct {
+	URL     string
+	Request load.Request
+	Target  load.Target // what URL and Request make
+	Options load.SocketOptions
+	Slow    time.Duration // answers that take longer are slow
+	Timeout time.Duration // of a request
+	Within  time.Duration // of all together
+	// HighRate is the most requests a second that are sent.
+	HighRate float64
+	// Here: on the server itself. The way there is not tried.
+	Here bool
+	// All goes on after the first experiment that finds a suspect.
+	All bool
+	// Server is what was measured on the server itself; nil: nothing was.
+	Server *elimination.Measures
+}
+
+// trial is one run of a plan.
+type trial struct {
+	Plan
+	m         *elimination.Measures
+	port      uint16
+	host      string
+	addresses []netip.AddrPort // of the name
+	live      netip.AddrPort   // one that takes connections; not valid: none is known
+}
+
+// experiments run by their names.
+var experiments = map[string]func(*trial, context.Context) error{
+	elimination.TheRequest:    (*trial).request,
+	elimination.OwnServer:     (*trial).own,
+	elimination.Lookup:        (*trial).lookup,
+	elimination.Connects:      (*trial).connects,
+	elimination.TheWay:        (*trial).way,
+	elimination.Sizes:         (*trial).sizes,
+	elimination.Handshakes:    (*trial).handshakes,
+	elimination.NewOnes:       (*trial).newOnes,
+	elimination.SocketOptions: (*trial).options,
+	elimination.NullRequest:   (*trial).null,
+	elimination.ManyRates:     (*trial).rates,
+}
+
+// Run tries one thing after the other, until one finds a suspect or the time is over. What was measured
+// until then is returned. began is called before each.
+func Run(ctx context.Context, p Plan, began func(elimination.Experiment)) (*elimination.Measures, error) {
+	t, err := newTrial(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, p.Within)
+	defer cancel()
+	for _, e := range elimination.Experiments {
+		if !t.m.Applies(e) {
+			continue
+		}
+		if bounded.Err() != nil {
+			t.m.Miss(e.ID, over(ctx, p))
+			continue
+		}
+		began(e)
+		before := *t.m
+		err := experiments[e.ID](t, bounded)
+		switch {
+		case bounded.Err() != nil: // cut off: what it has is not what it was to have
+			missing := t.m.Missing
+			*t.m = before
+			t.m.Missing = missing
+			t.m.Miss(e.ID, over(ctx, p))
+			continue
+		case err != nil:
+			t.m.Miss(e.ID, err.Error())
+		}
+		t.m.Done = append(t.m.Done, e.ID)
+		if _, told := elimination.Told(elimination.Judge(t.m)); told && !p.All {
+			break
+		}
+	}
+	return t.m, nil
+}
+
+func over(ctx context.Context, p Plan) string {
+	if ctx.Err() != nil {
+		return "it was interrupted"
+	}
+	return fmt.Sprintf("no time was left of %s (--within)", p.Within)
+}
+
+func newTrial(ctx context.Context, p Plan) (*trial, error) {
+	host, port, err := net.SplitHostPort(p.Target.Address)
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a port: 1 to 65535", port)
+	}
+	local, err := p.Target.Here(ctx)
+	var unknown *net.DNSError
+	if err != nil && !errors.As(err, &unknown) { // that the name is not found is a finding
+		return nil, err
+	}
+	if p.Here && !local {
+		return nil, fmt.Errorf("%s is not an address of this host: --here is for the server itself; name the address that the service listens on there", host)
+	}
+	t := &trial{Plan: p, host: host, port: uint16(n)}
+	t.m = &elimination.Measures{Version: 1, Target: p.Target.Name, Here: p.Here, Local: local, Network: p.Target.Network, Secure: p.Target.Secure(),
+		Slow: p.Slow.Seconds(), NoDelay: p.Options.NoDelay != nil && *p.Options.NoDelay, HighRate: p.HighRate, Server: p.Server}
+	if _, what, err := load.Nothing(p.URL, p.Request); err == nil {
+		t.m.DoesNothing = what
+	}
+	return t, nil
+}
+
+// atLive is a target at an address that takes connections: a name is not looked up again.
+func (t *trial) atLive(to load.Target) load.Target {
+	if t.live.IsValid() {
+		to.Address = t.live.String()
+	}
+	return to
+}
