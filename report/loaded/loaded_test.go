@@ -59,7 +59,7 @@ func TestSweepPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"&lt;x&gt;", "<polyline class=\"p50\"", "most: ", "p99 since due"} {
+	for _, want := range []string{"&lt;x&gt;", "<polyline class=\"p50\"", "most: ", "p99 since due", "<p>Slower with few", "text-anchor=\"end\">10,000<"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"snag/internal/units"
 	"snag/load/shape"
@@ -15,7 +17,10 @@ import (
 // HTML writes a page of its own: what the sweep shows, a chart of the times over the rate, and the table.
 func (s Sweep) HTML(w io.Writer) error {
 	all := shape.Join(s.Points)
-	view := pageView{Target: s.Target, Sentences: s.Read.Sentences, Legend: marks}
+	view := pageView{Target: s.Target, Legend: marks}
+	for _, text := range s.Read.Sentences {
+		view.Sentences = append(view.Sentences, capital(text))
+	}
 	for _, g := range shape.Groups(all) {
 		on := shape.Of(all, g)
 		view.Charts = append(view.Charts, chartView{Title: headOf(on[0], false), SVG: svg(on, s.Read.Knee), Rows: rowsOf(on)})
@@ -104,7 +109,7 @@ func svg(all []shape.At, knee *shape.Knee) template.HTML {
 	for i, a := range seen {
 		// Each second label is left out where there are many.
 		if len(seen) <= 10 || i%2 == 0 {
-			fmt.Fprintf(&b, `<text x="%.1f" y="%g" text-anchor="middle">%s</text>`, x(a.Rate), chartHigh-bottom+18, units.Count(a.Rate))
+			fmt.Fprintf(&b, `<text x="%.1f" y="%g" text-anchor="%s">%s</text>`, x(a.Rate), chartHigh-bottom+18, anchor(i, len(seen)), units.Count(a.Rate))
 		}
 	}
 	fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="middle">requests/s</text>`, (left+chartWide)/2, chartHigh-4)
@@ -125,6 +130,20 @@ func svg(all []shape.At, knee *shape.Knee) template.HTML {
 	return template.HTML(b.String()) // numbers and names of this file alone
 }
 
+// anchor keeps the last label inside of the chart.
+func anchor(i, of int) string {
+	if i == of-1 {
+		return "end"
+	}
+	return "middle"
+}
+
+// capital begins a sentence, which the text puts after the target.
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
 var page = template.Must(template.New("sweep").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>snag load {{.Target}}</title>
@@ -136,7 +155,7 @@ h1{font-size:1.15rem;overflow-wrap:anywhere}h2{font-size:1rem;margin-top:2rem}
 svg{width:100%;height:auto}svg text{font-size:12px;fill:var(--soft)}
 polyline{fill:none;stroke-width:2}.grid{stroke:var(--grid)}line.knee{stroke:var(--soft);stroke-dasharray:4 4}
 .p50{stroke:var(--p50);fill:var(--p50)}.p99{stroke:var(--p99);fill:var(--p99)}.due{stroke:var(--due);fill:var(--due)}polyline.p50,polyline.p99,polyline.due{fill:none}polyline.due{stroke-dasharray:2 4}
-.legend span{margin-right:1.2rem}.legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:50%;margin-right:.4rem}
+.legend span{display:inline-block;margin-right:1.2rem}.legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:50%;margin-right:.4rem}
 i.p50{background:var(--p50)}i.p99{background:var(--p99)}i.due{background:var(--due)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:right;padding:.2rem .8rem;border-bottom:1px solid var(--grid);white-space:nowrap}td:last-child{text-align:left;white-space:normal}
 </style></head><body>

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -75,7 +76,8 @@ func (a *arrivals) serve(c *net.TCPConn) {
 		}
 		when, known := stamp(control[:controls])
 		if !known {
-			break
+			// The kernel begins to stamp a moment after the first socket asks for it (net_enable_timestamp).
+			when = time.Now().UnixNano()
 		}
 		for range bytes.Count(b[:n], []byte("\r\n\r\n")) {
 			at = append(at, when)
