@@ -140,6 +140,9 @@ func kneeText(k shape.Knee, conns int) string {
 	if k.ByConns {
 		return text + fmt.Sprintf(" All %d connections were waiting then: with more --conns it may be more.", conns)
 	}
+	if k.LessThanOne() {
+		return text + fmt.Sprintf(" A request takes %s while nothing queues, so that these keep fewer than one worker busy (Little's law): the limit is not the service's work. Loss on the way looks like this, and whatever all requests wait for in turn.", units.Short(k.Base))
+	}
 	return text + fmt.Sprintf(" A request takes %s while nothing queues: it works on %.1f requests at a time (Little's law). Beyond that, requests queue.", units.Short(k.Base), k.Workers)
 }
 

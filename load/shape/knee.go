@@ -17,8 +17,11 @@ type Knee struct {
 // NoWork reports whether what holds the answers up is no work: fewer than one request at a time would
 // keep the service idle, and each takes far longer than it does with fewer requests.
 func (k Knee) NoWork() bool {
-	return k.Workers < lessThanOne && k.At.P50 > leastRatio*k.Base && k.At.P50-k.Base > leastHump
+	return k.LessThanOne() && k.At.P50 > leastRatio*k.Base && k.At.P50-k.Base > leastHump
 }
+
+// LessThanOne reports whether the answers keep fewer than one worker busy: the limit is not work.
+func (k Knee) LessThanOne() bool { return k.Workers < lessThanOne }
 
 const (
 	lessThanOne = 0.6
