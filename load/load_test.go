@@ -84,34 +84,13 @@ func TestWritesOfOneMessage(t *testing.T) {
 // A service that stands still for half a second is late for all that was due meanwhile, not for one
 // request of each connection.
 func TestAStandstillIsNotHidden(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 	begun := time.Now()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				b := make([]byte, 64)
-				for {
-					n, err := c.Read(b)
-					if err != nil {
-						return
-					}
-					if d := time.Since(begun); d > 300*time.Millisecond && d < 800*time.Millisecond {
-						time.Sleep(800*time.Millisecond - d)
-					}
-					_, _ = c.Write(b[:n])
-				}
-			}()
+	address := echoAfter(t, func() {
+		if d := time.Since(begun); d > 300*time.Millisecond && d < 800*time.Millisecond {
+			time.Sleep(800*time.Millisecond - d)
 		}
-	}()
-	r, err := Run(context.Background(), plan(target(t, "tcp://"+l.Addr().String(), Request{Size: 64, Reply: 64})))
+	})
+	r, err := Run(context.Background(), plan(target(t, "tcp://"+address, Request{Size: 64, Reply: 64})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,30 +179,10 @@ func TestTargets(t *testing.T) {
 
 // A service that answers 50 a second answers 50 a second, whatever it is asked for.
 func TestRateOfAnOverload(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				b := make([]byte, 64)
-				for {
-					if _, err := c.Read(b); err != nil {
-						return
-					}
-					time.Sleep(20 * time.Millisecond)
-					_, _ = c.Write(b)
-				}
-			}()
-		}
-	}()
-	p := plan(target(t, "tcp://"+l.Addr().String(), Request{Size: 64, Reply: 64}))
+	address := echoAfter(t, func() {
+		time.Sleep(20 * time.Millisecond)
+	})
+	p := plan(target(t, "tcp://"+address, Request{Size: 64, Reply: 64}))
 	p.Conns, p.Rate, p.Warm = 1, 5000, 200*time.Millisecond
 	r, err := Run(context.Background(), p)
 	if err != nil {

@@ -80,31 +80,10 @@ func TestTheRateOfAnOverloadedService(t *testing.T) {
 
 // Answers that come later than the time at the start that does not count are no lack of answers.
 func TestTheRateOfASlowService(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				b := make([]byte, 8)
-				for {
-					n, err := c.Read(b)
-					if err != nil {
-						return
-					}
-					time.Sleep(300 * time.Millisecond)
-					_, _ = c.Write(b[:n])
-				}
-			}()
-		}
-	}()
-	p := plan(target(t, "tcp://"+l.Addr().String(), Request{Size: 8, Reply: 8}))
+	address := echoAfter(t, func() {
+		time.Sleep(300 * time.Millisecond)
+	})
+	p := plan(target(t, "tcp://"+address, Request{Size: 8, Reply: 8}))
 	p.Rate, p.Conns, p.Warm, p.For = 50, 40, 50*time.Millisecond, 600*time.Millisecond
 	r, err := Run(context.Background(), p)
 	if err != nil || math.Abs(r.Rate()/50-1) > 0.1 {

@@ -3,39 +3,17 @@ package load
 import (
 	"context"
 	"math"
-	"net"
 	"testing"
 	"time"
 )
 
 // The seconds of a run add up to the whole of it, and the parts of the time since requests were due to that time.
 func TestSecondsAddUp(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				b := make([]byte, 64)
-				for {
-					n, err := c.Read(b)
-					if err != nil {
-						return
-					}
-					time.Sleep(20 * time.Millisecond)
-					_, _ = c.Write(b[:n])
-				}
-			}()
-		}
-	}()
+	address := echoAfter(t, func() {
+		time.Sleep(20 * time.Millisecond)
+	})
 	var seconds []Second
-	p := plan(target(t, "tcp://"+l.Addr().String(), Request{Size: 64, Reply: 64}))
+	p := plan(target(t, "tcp://"+address, Request{Size: 64, Reply: 64}))
 	// Two connections of 20 ms: 100 requests a second at most, of 120 asked.
 	p.Rate, p.Conns, p.For, p.Warm, p.Deadline = 120, 2, 2200*time.Millisecond, 200*time.Millisecond, 100*time.Millisecond
 	p.Each = func(_ time.Time, s Second) { seconds = append(seconds, s) }
@@ -84,7 +62,7 @@ func TestSecondsAddUp(t *testing.T) {
 	if mean := (slow.Waiting + slow.OwnLag + slow.Answer) / float64(slow.N); slow.N == 0 || slow.N > r.Done/2 || mean < due {
 		t.Errorf("the slowest: %+v, %.3f s on average of %.3f", slow, mean, due)
 	}
-	if len(r.Locals.Ports) != 2 || r.Locals.Host != "127.0.0.1" || r.Address != l.Addr().String() || r.CPU <= 0 {
+	if len(r.Locals.Ports) != 2 || r.Locals.Host != "127.0.0.1" || r.Address != address || r.CPU <= 0 {
 		t.Errorf("from %+v to %s, %.4f s CPU", r.Locals, r.Address, r.CPU)
 	}
 }

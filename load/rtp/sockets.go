@@ -11,7 +11,7 @@ import (
 const tries = 50
 
 // connect opens a sender's two sockets: RTP on an even port and RTCP on the next one, where that is free
-// (RFC 3550, section 11). Each is connected, so that it is told of ICMP errors.
+// (RFC 3550, section 11). Each is connected, so that it receives ICMP errors.
 func (s *sender) connect(media, control *net.UDPAddr, o load.SocketOptions) (err error) {
 	for range tries {
 		if s.media, err = net.DialUDP("udp", nil, media); err != nil {

@@ -114,7 +114,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// It ends soon after it is told to, and says what it did not do.
+// It ends soon after it is interrupted, and reports what it did not do.
 func TestInterrupted(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer s.Close()

@@ -19,7 +19,7 @@ type Options struct {
 	Rows int
 	// Moved is told of each call that moved bytes over a socket; nil: nobody.
 	Moved func(Moved)
-	// Called is told of each call that came back; nil: nobody.
+	// Called is called with each call that returned. May be nil.
 	Called func(*Called)
 }
 
