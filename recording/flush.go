@@ -14,25 +14,24 @@ const writerProbe = "recording"
 // loop writes what has come in, once a second, until Close.
 func (w *Writer) loop() {
 	defer close(w.done)
-	runtime.LockOSThread() // so that the thread's CPU time is the writer's cost
-	defer runtime.UnlockOSThread()
 	next := w.opened.Add(w.o.every)
 	timer := time.NewTimer(w.o.every)
 	defer timer.Stop()
 	for {
 		select {
 		case <-w.stop:
-			w.cost = threadCPU()
 			return
 		case <-w.failed:
 			<-w.stop
 			return
 		case <-w.wake:
-			w.fail(w.flush(w.o.Wait))
+			w.charged(func() { w.fail(w.flush(w.o.Wait)) })
 		case <-timer.C:
 			w.late = max(w.late, time.Since(next))
-			w.tell(false)
-			w.fail(w.flush(true))
+			w.charged(func() {
+				w.tell(false)
+				w.fail(w.flush(true))
+			})
 			next = next.Add(w.o.every)
 			if behind := time.Since(next); behind > 0 {
 				next = next.Add(behind) // a slow disk: go on from here
@@ -42,11 +41,20 @@ func (w *Writer) loop() {
 	}
 }
 
+// charged adds the CPU time of f to the writer's cost: that of its thread, which is its own meanwhile.
+func (w *Writer) charged(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := threadCPU()
+	f()
+	w.cost += threadCPU() - before
+}
+
 // flush hands everything taken so far to the kernel: samples, then tables.
 func (w *Writer) flush(withSamples bool) error {
 	type part struct {
 		t     *tableFile
-		lines []byte
+		lines []*buffer
 	}
 	var parts []part
 	var batch []sample
@@ -80,12 +88,12 @@ func (w *Writer) flush(withSamples bool) error {
 		w.spare = batch[:0]
 	}
 	for _, p := range parts {
-		if err := p.t.write(w.at, p.lines); err != nil {
-			return err
+		for _, c := range p.lines {
+			if err := p.t.write(w.at, c.lines); err != nil {
+				return err
+			}
 		}
-		w.mu.Lock()
-		p.t.spare = p.lines[:0]
-		w.mu.Unlock()
+		release(p.lines)
 	}
 	if w.o.onFlush != nil {
 		rows := map[string]int{}
@@ -112,9 +120,6 @@ func (w *Writer) tell(last bool) {
 	}
 	w.told = n
 	c := Coverage{Probe: writerProbe, State: CoverageOK, Since: start, Lost: n, Late: w.late.Seconds(), Cost: w.cost}
-	if !last {
-		c.Cost = threadCPU()
-	}
 	if n > 0 {
 		c.State, c.Why = CoveragePartial, why
 		c.Cure = "if these labels are right for this host, judge what is there: the rest is recorded"

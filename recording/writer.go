@@ -129,8 +129,8 @@ func (w *Writer) append(row Row, part int) {
 		return
 	}
 	w.seen(table.time(row))
-	t.buf = append(append(t.buf, line...), '\n')
-	if len(t.buf) > w.o.maxBatch {
+	t.add(line)
+	if t.held > w.o.maxBatch {
 		w.rouse()
 	}
 	w.hold(len(line) + 1)

@@ -111,6 +111,7 @@ func record(ctx context.Context, f *recordFlags) error {
 	ctx, stop := signal.NotifyContext(ctx, enders()...)
 	defer stop()
 	yieldToOthers()
+	useOneCPU()
 	stayLean(ctx)
 	tell, err := f.reporter()
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -27,5 +28,14 @@ func yieldToOthers() {
 		}
 		_ = unix.Setpriority(unix.PRIO_PROCESS, tid, lowPriority)
 		_, _, _ = unix.Syscall(unix.SYS_IOPRIO_SET, ioprioWhoProcess, uintptr(tid), ioprioIdle)
+	}
+}
+
+// useOneCPU has Go use one CPU at a time, unless GOMAXPROCS says otherwise. The recorder's work is little, and
+// spread over its probes: with more CPUs each that wakes looks for another to share the work with, which
+// doubles how often a quiet recorder wakes.
+func useOneCPU() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
 	}
 }

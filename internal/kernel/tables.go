@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
@@ -30,7 +32,9 @@ type batch func(cursor *ebpf.MapBatchCursor, keys, values any, opts *ebpf.BatchO
 func walk[K, V any](m *ebpf.Map, what string, next batch, each func(*K, *V)) error {
 	var cursor ebpf.MapBatchCursor
 	size := min(drainBatch, int(m.MaxEntries()))
-	keys, values := make([]K, size), make([]V, size)
+	b := roomFor[K, V](size)
+	defer giveBack(b)
+	keys, values := b.keys[:size], b.values[:size]
 	for {
 		n, err := next(&cursor, keys, values, nil)
 		for i := range n {
@@ -43,6 +47,30 @@ func walk[K, V any](m *ebpf.Map, what string, next batch, each func(*K, *V)) err
 			return fmt.Errorf("read a BPF table of %s: %w", what, err)
 		}
 	}
+}
+
+// entries is where a batch of a table is read to.
+type entries[K, V any] struct {
+	keys   []K
+	values []V
+}
+
+// rooms are entries that nobody uses, by their type. A batch takes up to 300 kB, and a recorder reads a
+// dozen tables every second: with new ones each time they were two fifths of all that it allocated.
+var rooms sync.Map
+
+func roomFor[K, V any](size int) *entries[K, V] {
+	if pool, ok := rooms.Load(reflect.TypeFor[entries[K, V]]()); ok {
+		if b, ok := pool.(*sync.Pool).Get().(*entries[K, V]); ok && len(b.keys) >= size {
+			return b
+		}
+	}
+	return &entries[K, V]{make([]K, size), make([]V, size)}
+}
+
+func giveBack[K, V any](b *entries[K, V]) {
+	pool, _ := rooms.LoadOrStore(reflect.TypeFor[entries[K, V]](), &sync.Pool{})
+	pool.(*sync.Pool).Put(b)
 }
 
 // Grace returns once every BPF program that was running has ended, so that a table

@@ -93,11 +93,10 @@ func unavailable(err error) error {
 
 func (r *running) run(ctx context.Context) {
 	defer r.done.Done()
-	runtime.LockOSThread() // its CPU time is the probe's
-	defer runtime.UnlockOSThread()
-	began, before := probe.ThreadCPU(), r.cost
-	spent := func() { r.cost = before + probe.ThreadCPU() - began }
-	probe.Every(ctx, period, func(late time.Duration) {
+	var work probe.Work
+	before := r.cost
+	spent := func() { r.cost = before + work.CPU() }
+	probe.Every(ctx, period, work.During(func(late time.Duration) {
 		r.late = max(r.late, late)
 		r.tick()
 		spent()
@@ -108,7 +107,9 @@ func (r *running) run(ctx context.Context) {
 		if r.ticks++; r.ticks%coverageEach == 0 {
 			r.coverage() // for a recording that is cut off
 		}
-	})
+	}))
+	work.Begin()
+	defer work.End()
 	// The map in use and, after it, what was counted while it was swapped.
 	r.l.detach()
 	r.tick()

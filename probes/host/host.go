@@ -7,7 +7,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 
 	"snag/probes/probe"
@@ -94,11 +93,11 @@ func (p *prober) Stop() {
 }
 
 func (p *prober) run(ctx context.Context) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	defer close(p.done)
-	p.meter.begin()
-	probe.Every(ctx, period, func(late time.Duration) { p.tick(late, false) })
+	p.meter.since = p.env.Now()
+	probe.Every(ctx, period, p.meter.work.During(func(late time.Duration) { p.tick(late, false) }))
+	p.meter.work.Begin()
+	defer p.meter.work.End()
 	p.tick(0, true)
 	p.processes.goingOn()
 	p.spaces.close()

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -38,11 +37,11 @@ func live(t testing.TB) (*prober, *probe.Env, *probetest.Sink) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime.LockOSThread()
-	t.Cleanup(runtime.UnlockOSThread)
 	p := newProber(env, machine)
 	t.Cleanup(p.spaces.close)
-	p.meter.begin()
+	p.meter.since = env.Now()
+	p.meter.work.Begin()
+	t.Cleanup(p.meter.work.End)
 	return p, env, sink
 }
 

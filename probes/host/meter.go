@@ -25,7 +25,7 @@ type meter struct {
 	all     map[string]*measure
 	worst   time.Duration
 	missed  int // ticks that were skipped because one before overran
-	base    float64
+	work    probe.Work
 	foreign float64 // CPU seconds spent on other threads (netns.Handle.Do)
 	labels  recording.Labels
 }
@@ -48,11 +48,6 @@ func newMeter(env *probe.Env) *meter {
 		m.all[name] = &measure{name: name}
 	}
 	return m
-}
-
-func (m *meter) begin() {
-	m.since = m.env.Now()
-	m.base = probe.ThreadCPU()
 }
 
 // run does one measure and books its cost and its error. f gets the time at
@@ -121,7 +116,7 @@ func (m *meter) tick(late time.Duration) {
 }
 
 // cost is the CPU time of the probe so far, seconds.
-func (m *meter) cost() float64 { return probe.ThreadCPU() - m.base + m.foreign }
+func (m *meter) cost() float64 { return m.work.CPU() + m.foreign }
 
 func (m *meter) writeCost() {
 	m.env.Sink.Sample(m.env.Now(), "snag_probe_cpu_seconds_total", m.labels, m.cost())

@@ -35,7 +35,9 @@ func copied(t *testing.T, files map[string]string) (*prober, *probe.Env, *probet
 	p := newProber(env, machine)
 	p.spaces.set.NameDirs = nil
 	t.Cleanup(p.spaces.close)
-	p.meter.begin()
+	p.meter.since = env.Now()
+	p.meter.work.Begin()
+	t.Cleanup(p.meter.work.End)
 	return p, env, sink
 }
 

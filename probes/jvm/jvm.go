@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -83,13 +82,11 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 
 func (s *sampler) run(ctx context.Context) {
 	defer s.done.Done()
-	runtime.LockOSThread() // its CPU time is the probe's
-	defer runtime.UnlockOSThread()
-	began := probe.ThreadCPU()
-	probe.Every(ctx, period, func(late time.Duration) {
+	var work probe.Work
+	probe.Every(ctx, period, work.During(func(late time.Duration) {
 		s.late = max(s.late, late)
 		s.tick()
-		s.cost = probe.ThreadCPU() - began
+		s.cost = work.CPU()
 		now := s.env.Now()
 		labels := recording.Labels{"probe": name}
 		s.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, s.cost)
@@ -97,7 +94,9 @@ func (s *sampler) run(ctx context.Context) {
 		if s.ticks%searchEach == 0 {
 			s.cover() // for a recording that is cut off
 		}
-	})
+	}))
+	work.Begin()
+	defer work.End()
 	s.tick()
 	for _, m := range s.all {
 		for _, e := range m.pauses.unfinished() {
@@ -105,7 +104,7 @@ func (s *sampler) run(ctx context.Context) {
 		}
 		m.file.Close()
 	}
-	s.cost = probe.ThreadCPU() - began
+	s.cost = work.CPU()
 }
 
 // Stop implements probe.Running.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,13 +73,11 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 
 func (s *sampler) run(ctx context.Context) {
 	defer s.done.Done()
-	runtime.LockOSThread() // its CPU time is the probe's
-	defer runtime.UnlockOSThread()
-	began := probe.ThreadCPU()
-	probe.Every(ctx, period, func(late time.Duration) {
+	var work probe.Work
+	probe.Every(ctx, period, work.During(func(late time.Duration) {
 		s.late = max(s.late, late)
 		s.tick(false)
-		s.cost = probe.ThreadCPU() - began
+		s.cost = work.CPU()
 		now := s.env.Now()
 		labels := recording.Labels{"probe": name}
 		s.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, s.cost)
@@ -88,9 +85,11 @@ func (s *sampler) run(ctx context.Context) {
 		if s.ticks%searchEach == 0 {
 			s.env.Sink.Append(s.coverage()) // for a recording that is cut off
 		}
-	})
+	}))
+	work.Begin()
+	defer work.End()
 	s.tick(true)
-	s.cost = probe.ThreadCPU() - began
+	s.cost = work.CPU()
 }
 
 // Stop implements probe.Running.

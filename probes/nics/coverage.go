@@ -19,7 +19,7 @@ type ledger struct {
 	env     *probe.Env
 	since   recording.Time
 	worst   time.Duration
-	base    float64 // of the thread when the probe began, s
+	work    probe.Work
 	foreign float64 // CPU time on other threads (netns.Handle.Do), s
 	of      map[string]*entry
 }
@@ -41,12 +41,10 @@ func newLedger(env *probe.Env) *ledger {
 	return l
 }
 
-func (l *ledger) begin() { l.since, l.base = l.env.Now(), probe.ThreadCPU() }
-
 func (l *ledger) late(d time.Duration) { l.worst = max(l.worst, d) }
 
 // cost is the probe's CPU time so far, s.
-func (l *ledger) cost() float64 { return probe.ThreadCPU() - l.base + l.foreign }
+func (l *ledger) cost() float64 { return l.work.CPU() + l.foreign }
 
 // run does one measure and books its cost and error.
 func (l *ledger) run(measure string, f func(recording.Time) error) {

@@ -24,7 +24,9 @@ func live(t *testing.T) (*sampler, *probetest.Sink) {
 	sink := probetest.NewSink()
 	env := &probe.Env{Proc: "/proc", Sys: "/sys", Anchor: probe.NewAnchor(), Netns: own, Sink: sink, Watch: probe.NewWatch(8), Notice: sink.Notice}
 	s := newSampler(env)
-	s.ledger.begin()
+	s.ledger.since = env.Now()
+	s.ledger.work.Begin()
+	t.Cleanup(s.ledger.work.End)
 	t.Cleanup(s.statistics.close)
 	return s, sink
 }

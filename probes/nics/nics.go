@@ -6,7 +6,6 @@ package nics
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"snag/probes/probe"
@@ -68,11 +67,11 @@ func (s *sampler) Stop() {
 }
 
 func (s *sampler) run(ctx context.Context) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	defer close(s.done)
-	s.ledger.begin()
-	probe.Every(ctx, period, func(late time.Duration) { s.tick(late, false) })
+	s.ledger.since = s.env.Now()
+	probe.Every(ctx, period, s.ledger.work.During(func(late time.Duration) { s.tick(late, false) }))
+	s.ledger.work.Begin()
+	defer s.ledger.work.End()
 	s.tick(0, true)
 	s.statistics.close()
 	s.ledger.write()

@@ -103,10 +103,8 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 
 func (r *running) run(ctx context.Context) {
 	defer r.done.Done()
-	runtime.LockOSThread() // its CPU time is the probe's
-	defer runtime.UnlockOSThread()
-	began := probe.ThreadCPU()
-	probe.EveryAdaptive(ctx, r.pause, func(late time.Duration) {
+	var work probe.Work
+	probe.EveryAdaptive(ctx, r.pause, work.During(func(late time.Duration) {
 		if r.k != nil {
 			r.late = max(r.late, late)
 		}
@@ -118,15 +116,17 @@ func (r *running) run(ctx context.Context) {
 			return
 		}
 		r.tick(false)
-		r.cost = probe.ThreadCPU() - began
+		r.cost = work.CPU()
 		r.pay()
 		r.ticks++
 		if r.ticks%coverEach == 0 {
 			r.coverage() // for a recording that is cut off
 		}
-	})
+	}))
+	work.Begin()
+	defer work.End()
 	r.tick(true)
-	r.cost = probe.ThreadCPU() - began
+	r.cost = work.CPU()
 	r.pay()
 }
 

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 
@@ -44,22 +43,23 @@ func Looking(ctx context.Context, env *Env, l Looker) Running {
 
 func (r *looking) run(ctx context.Context) {
 	defer r.done.Done()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	began, looks := ThreadCPU(), 0
+	looks := 0
+	var work Work
 	look := func() {
 		if r.failed == nil {
 			r.failed = r.looker.Look()
 		}
-		r.cost = ThreadCPU() - began
+		r.cost = work.CPU()
 	}
-	Every(ctx, time.Second, func(late time.Duration) {
+	Every(ctx, time.Second, work.During(func(late time.Duration) {
 		r.late = max(r.late, late)
 		look()
 		if looks++; looks%coverEach == 0 {
 			r.cover() // for a recording that is cut off
 		}
-	})
+	}))
+	work.Begin()
+	defer work.End()
 	look()
 }
 

@@ -132,7 +132,9 @@ func look(t testing.TB, all ...netns.Namespace) *recording.Recording {
 	sink := probetest.NewSink()
 	env := &probe.Env{Proc: "/proc", Sys: "/sys", Anchor: probe.NewAnchor(), Netns: 1, Sink: sink, Watch: probe.NewWatch(4), Notice: sink.Notice}
 	m := newMeter(env)
-	m.begin()
+	m.since = m.env.Now()
+	m.work.Begin()
+	defer m.work.End()
 	s := &shared{env: env, meter: m, reply: make([]byte, nldump.ReplyMost), nftables: true, ctnetlink: true}
 	for _, n := range all {
 		newSpace(n, s).visit(true)

@@ -24,7 +24,7 @@ type meter struct {
 	last    map[string]error
 	notes   map[string][]note
 	worst   time.Duration
-	base    float64
+	work    probe.Work
 	foreign float64 // CPU seconds spent on other threads (netns.Handle.Do)
 }
 
@@ -32,11 +32,6 @@ type note struct{ why, cure string }
 
 func newMeter(env *probe.Env) *meter {
 	return &meter{env: env, good: map[string]int{}, bad: map[string]int{}, last: map[string]error{}, notes: map[string][]note{}}
-}
-
-func (m *meter) begin() {
-	m.since = m.env.Now()
-	m.base = probe.ThreadCPU()
 }
 
 func (m *meter) late(late time.Duration) { m.worst = max(m.worst, late) }
@@ -93,7 +88,7 @@ func (m *meter) inside(f func() error) func() error {
 }
 
 // cost is the CPU time of the probe so far, seconds.
-func (m *meter) cost() float64 { return probe.ThreadCPU() - m.base + m.foreign }
+func (m *meter) cost() float64 { return m.work.CPU() + m.foreign }
 
 func (m *meter) writeCost() {
 	labels := recording.Labels{"probe": "routes"}

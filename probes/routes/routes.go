@@ -7,7 +7,6 @@ package routes
 
 import (
 	"context"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -97,11 +96,11 @@ func (p *prober) Stop() {
 }
 
 func (p *prober) run(ctx context.Context) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	defer close(p.done)
-	p.meter.begin()
-	probe.Every(ctx, period, func(late time.Duration) { p.tick(late, p.ticks == 0) })
+	p.meter.since = p.env.Now()
+	probe.Every(ctx, period, p.meter.work.During(func(late time.Duration) { p.tick(late, p.ticks == 0) }))
+	p.meter.work.Begin()
+	defer p.meter.work.End()
 	p.tick(0, true)
 	p.meter.writeCoverage()
 }

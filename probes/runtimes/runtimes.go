@@ -96,10 +96,8 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 
 func (r *running) run(ctx context.Context) {
 	defer r.done.Done()
-	goruntime.LockOSThread() // its CPU time is the probe's
-	defer goruntime.UnlockOSThread()
-	began := probe.ThreadCPU()
-	probe.EveryAdaptive(ctx, r.pause, func(late time.Duration) {
+	var work probe.Work
+	probe.EveryAdaptive(ctx, r.pause, work.During(func(late time.Duration) {
 		r.late = max(r.late, late)
 		r.ticks++
 		if r.ticks%each != 1 && len(r.traced) > 0 {
@@ -108,14 +106,16 @@ func (r *running) run(ctx context.Context) {
 		}
 		r.second()
 		r.follow()
-		r.cost = probe.ThreadCPU() - began
+		r.cost = work.CPU()
 		r.pay()
 		if r.seconds++; r.seconds%5 == 1 {
 			r.coverage() // for a recording that is cut off
 		}
-	})
+	}))
+	work.Begin()
+	defer work.End()
 	r.second()
-	r.cost = probe.ThreadCPU() - began
+	r.cost = work.CPU()
 }
 
 // pause is until the rings are read again, or, where nothing is traced, until the next second.

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"time"
 
 	"snag/internal/kernel"
@@ -142,9 +141,6 @@ func (r *running) tryDiag() error {
 
 func (r *running) loop(ctx context.Context) {
 	defer close(r.done)
-	runtime.LockOSThread() // its CPU time is the probe's cost
-	defer runtime.UnlockOSThread()
-	r.ledger.begin()
 	probe.Every(ctx, period, func(late time.Duration) { r.tick(late, false) })
 	if r.slices != nil {
 		r.slices.Wait()

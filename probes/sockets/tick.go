@@ -3,6 +3,7 @@ package sockets
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -28,6 +29,9 @@ type candidate struct {
 // tick is one second: the kernel's tables are swapped, sockets are dumped and
 // judged, then what the kernel counted is read with the names of the dump.
 func (r *running) tick(late time.Duration, last bool) {
+	runtime.LockOSThread() // the CPU time of its thread is the probe's cost
+	defer runtime.UnlockOSThread()
+	r.ledger.begin()
 	r.ticks++
 	now, t := time.Now(), r.env.Now()
 	anew := r.env.Round.Next(&r.round)

@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"time"
 
@@ -73,30 +72,36 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 
 func (r *running) run(ctx context.Context) {
 	defer r.done.Done()
-	runtime.LockOSThread() // its CPU time is the probe's
-	defer runtime.UnlockOSThread()
-	began := probe.ThreadCPU()
+	var work probe.Work
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for due := time.Now(); r.failed == nil; {
 		select {
 		case <-ctx.Done():
+			work.Begin()
+			defer work.End()
 			r.failed = r.second()
-			r.cost = probe.ThreadCPU() - began
+			r.cost = work.CPU()
 			return
 		case <-timer.C:
 		}
 		r.late = max(r.late, time.Since(due))
-		if r.failed = r.look(); r.failed == nil && time.Since(r.began) >= time.Second {
-			r.failed = r.second()
-		}
-		if r.failed == nil && time.Since(r.told) >= time.Second { // by that it is seen that it looks, however its seconds lie
-			r.cost, r.told = probe.ThreadCPU()-began, time.Now()
-			r.report()
-		}
+		work.Begin()
+		r.lookAndReport(&work)
+		work.End()
 		pause := r.pause()
 		due = time.Now().Add(pause)
 		timer.Reset(pause)
+	}
+}
+
+func (r *running) lookAndReport(work *probe.Work) {
+	if r.failed = r.look(); r.failed == nil && time.Since(r.began) >= time.Second {
+		r.failed = r.second()
+	}
+	if r.failed == nil && time.Since(r.told) >= time.Second { // by that it is seen that it looks, however its seconds lie
+		r.cost, r.told = work.CPU(), time.Now()
+		r.report()
 	}
 }
 

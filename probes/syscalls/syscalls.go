@@ -76,25 +76,34 @@ func startWith(ctx context.Context, env *probe.Env, entries map[string]uint32) (
 
 func (r *running) loop(ctx context.Context, ready chan struct{}) {
 	defer close(r.done)
-	runtime.LockOSThread() // its CPU time is the probe's cost
-	defer runtime.UnlockOSThread()
-	r.mark = probe.ThreadCPU()
-	r.follow()
+	r.charged(r.follow)
 	close(ready)
 	ticks := 0
 	probe.Every(ctx, period, func(late time.Duration) {
-		r.late = max(r.late, late)
-		if ticks++; ticks > 1 { // the first comes at once
-			r.tick(late, false)
-		}
-		r.measure(ctx)
-		r.endInTime(ctx)
+		r.charged(func() {
+			r.late = max(r.late, late)
+			if ticks++; ticks > 1 { // the first comes at once
+				r.tick(late, false)
+			}
+			r.measure(ctx)
+			r.endInTime(ctx)
+		})
 	})
-	r.tick(0, true)
-	if r.kernel != nil {
-		r.finish()
-	}
+	r.charged(func() {
+		r.tick(0, true)
+		if r.kernel != nil {
+			r.finish()
+		}
+	})
 	r.announce()
+}
+
+// charged runs what charge counts the CPU time of: that of its thread, which is its own meanwhile.
+func (r *running) charged(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	r.mark = probe.ThreadCPU()
+	f()
 }
 
 // Stop reads what is left, tells of the calls that still go on, and ends the probe.

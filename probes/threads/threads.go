@@ -6,7 +6,6 @@ package threads
 import (
 	"context"
 	"os"
-	"runtime"
 	"sort"
 	"sync"
 	"time"
@@ -62,13 +61,11 @@ func delaysAccounted(proc string) bool {
 
 func (s *sampler) run(ctx context.Context) {
 	defer s.done.Done()
-	runtime.LockOSThread() // its CPU time is the probe's
-	defer runtime.UnlockOSThread()
-	began := probe.ThreadCPU()
-	probe.Every(ctx, time.Duration(s.env.Ticks(1))*period, func(late time.Duration) {
+	var work probe.Work
+	probe.Every(ctx, time.Duration(s.env.Ticks(1))*period, work.During(func(late time.Duration) {
 		s.late = max(s.late, late)
 		s.tick()
-		s.cost = probe.ThreadCPU() - began
+		s.cost = work.CPU()
 		now := s.env.Now()
 		labels := recording.Labels{"probe": name}
 		s.env.Sink.Sample(now, "snag_probe_cpu_seconds_total", labels, s.cost)
@@ -76,9 +73,11 @@ func (s *sampler) run(ctx context.Context) {
 		if s.turn%coverageEach == 0 {
 			s.coverage() // for a recording that is cut off
 		}
-	})
+	}))
+	work.Begin()
+	defer work.End()
 	s.tick()
-	s.cost = probe.ThreadCPU() - began
+	s.cost = work.CPU()
 }
 
 // Stop implements probe.Running.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -63,16 +62,14 @@ func (f *Follower) Run(ctx context.Context) {
 		f.env.Sink.Append(recording.Coverage{Probe: measure, State: recording.CoverageOff, Why: "no HLS stream was asked for", Cure: "snag find --stream http://…/name.m3u8"})
 		return
 	}
-	runtime.LockOSThread() // its CPU time is the measure's
-	defer runtime.UnlockOSThread()
-	began := probe.ThreadCPU()
-	f.late = probe.Every(ctx, period, func(time.Duration) {
+	var work probe.Work
+	f.late = probe.Every(ctx, period, work.During(func(time.Duration) {
 		f.tick()
-		f.cost = probe.ThreadCPU() - began
+		f.cost = work.CPU()
 		if f.ticks%searchEvery == 0 {
 			f.env.Sink.Append(f.coverage()) // for a recording that is cut off
 		}
-	})
+	}))
 	f.env.Sink.Append(f.coverage())
 }
 
