@@ -10,6 +10,7 @@ require (
 	github.com/cilium/ebpf v0.22.0
 	github.com/emiago/sipgo v1.7.2
 	github.com/godbus/dbus/v5 v5.2.4
+	github.com/golang/snappy v1.0.0
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/gopacket/gopacket v1.7.7
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724

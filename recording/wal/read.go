@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 
-	"github.com/klauspost/compress/snappy"
+	"github.com/golang/snappy"
 )
 
 // maxRecord bounds a record once it is decompressed, bytes: the first samples of 50,000 series take a quarter of it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/snappy"
+	"github.com/golang/snappy"
 )
 
 // fragment is one of the log, with its length and its checksum.

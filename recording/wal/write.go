@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/klauspost/compress/snappy"
+	"github.com/golang/snappy"
 
 	"snag/internal/private"
 )
