@@ -28,7 +28,7 @@ func Read(segment io.Reader, each func(rec []byte) error) error {
 	for {
 		rec, err := r.record()
 		switch {
-		case err == io.EOF: // exactly: between two records
+		case errors.Is(err, io.EOF): // between two records
 			return nil
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return errTorn
@@ -53,7 +53,7 @@ func (r *reader) record() ([]byte, error) {
 	whole, flags := r.packed[:0], byte(0)
 	for first := true; ; first = false {
 		kind, body, err := r.fragment(len(whole))
-		if err == io.EOF && !first {
+		if errors.Is(err, io.EOF) && !first {
 			return nil, io.ErrUnexpectedEOF
 		}
 		if err != nil {
@@ -154,7 +154,7 @@ func (r *reader) full(b []byte) error {
 
 // noEOF: a segment that ends within a fragment is torn.
 func noEOF(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

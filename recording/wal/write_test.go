@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/prometheus/prometheus/tsdb/wlog"
+	"github.com/prometheus/prometheus/util/compression"
 )
 
 // all reads the segments of a log.
@@ -31,17 +34,17 @@ func all(t *testing.T, dir string) (records [][]byte, segments []string) {
 	return records, segments
 }
 
-// Records of all lengths around the ends of pages and segments, compressible and not, come back as they were.
-func TestWriteAndRead(t *testing.T) {
-	const segment = 4 * pageSize
+const segment = 4 * pageSize
+
+// manyRecords have all lengths around the ends of pages and segments, compressible and not.
+func manyRecords() (out [][]byte) {
 	r := rand.NewChaCha8([32]byte{1})
-	var want [][]byte
 	add := func(n int, random bool) {
 		rec := make([]byte, n)
 		if random {
 			_, _ = r.Read(rec)
 		}
-		want = append(want, rec)
+		out = append(out, rec)
 	}
 	for n := pageSize - 3*headSize; n < pageSize+headSize; n++ {
 		add(n, true)
@@ -53,6 +56,25 @@ func TestWriteAndRead(t *testing.T) {
 	add(0, false)
 	add(2*segment, true) // its segment is longer
 	add(10*segment, false)
+	return out
+}
+
+// same compares records.
+func same(t *testing.T, got, want [][]byte) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d records, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if !bytes.Equal(got[i], want[i]) {
+			t.Errorf("record %d of %d bytes came back with %d bytes", i, len(want[i]), len(got[i]))
+		}
+	}
+}
+
+// They come back as they were, to snag and to Prometheus.
+func TestWriteAndRead(t *testing.T) {
+	want := manyRecords()
 	dir := filepath.Join(t.TempDir(), "wal")
 	w, err := Create(dir, segment)
 	if err != nil {
@@ -67,14 +89,8 @@ func TestWriteAndRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, segments := all(t, dir)
-	if len(got) != len(want) {
-		t.Fatalf("%d records, want %d", len(got), len(want))
-	}
-	for i := range want {
-		if !bytes.Equal(got[i], want[i]) {
-			t.Errorf("record %d of %d bytes came back with %d bytes", i, len(want[i]), len(got[i]))
-		}
-	}
+	same(t, got, want)
+	same(t, theirs(t, dir), want)
 	long := 0
 	for i, name := range segments {
 		st, err := os.Stat(name)
@@ -91,6 +107,39 @@ func TestWriteAndRead(t *testing.T) {
 	if len(segments) < 10 || long != 1 {
 		t.Errorf("%d segments, %d longer than a segment, want 1", len(segments), long)
 	}
+}
+
+// theirs is what Prometheus reads of a log.
+func theirs(t *testing.T, dir string) (records [][]byte) {
+	t.Helper()
+	in, err := wlog.NewSegmentsReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	r := wlog.NewReader(in)
+	for r.Next() {
+		records = append(records, bytes.Clone(r.Record()))
+	}
+	if err := r.Err(); err != nil {
+		t.Errorf("Prometheus: %v", err)
+	}
+	return records
+}
+
+// What Prometheus wrote is read.
+func TestReadsPrometheusLog(t *testing.T) {
+	want := manyRecords()
+	dir := filepath.Join(t.TempDir(), "wal")
+	w, err := wlog.NewSize(nil, nil, dir, segment, compression.Snappy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Log(want...), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := all(t, dir)
+	same(t, got, want)
 }
 
 // A write that fails leaves nothing of its records, and what came before and comes after is whole.
