@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"snag/internal/distribution"
 )
 
 // block is a stretch of a recording: what was counted, and of how much (answers, or seconds). Figures
@@ -86,8 +86,7 @@ func (c *Change) judge(m int) {
 	linear := c.A == 0 || c.B == 0
 	sa, sb := spread(c.a, linear), spread(c.b, linear)
 	se := math.Hypot(sa, sb)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom(sa, sb, len(c.a), len(c.b))}
-	wide := t.Quantile(1-0.05/float64(max(m, 1))/2) * se
+	wide := distribution.StudentsT(1-0.05/float64(max(m, 1))/2, freedom(sa, sb, len(c.a), len(c.b))) * se
 	if linear {
 		c.sure = math.Abs(c.B-c.A) > wide && c.A != c.B
 		return

@@ -3,7 +3,7 @@ package compare
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"snag/internal/distribution"
 )
 
 // rarest is how many events one side has at most to be rare: the spread of so few does not show in
@@ -33,10 +33,10 @@ func (c *Change) judgeRare(alpha float64) {
 	na, nb := a.part/times, b.part/times
 	low, high := 0.0, 1.0
 	if nb > 0 {
-		low = distuv.Beta{Alpha: nb, Beta: na + 1}.Quantile(alpha / 2)
+		low = distribution.Beta(alpha/2, nb, na+1)
 	}
 	if na > 0 {
-		high = distuv.Beta{Alpha: nb + 1, Beta: na}.Quantile(1 - alpha/2)
+		high = distribution.Beta(1-alpha/2, nb+1, na)
 	}
 	ratio := func(share float64) float64 { return share / (1 - share) * a.of / b.of }
 	c.sure = ratio(low) > 1 || high < 1 && ratio(high) < 1
@@ -65,9 +65,8 @@ func unevenness(a, b []block) float64 {
 	if freedom <= 0 {
 		return 1
 	}
-	chi := distuv.ChiSquared{K: freedom}
-	if square <= chi.Quantile(0.9) {
+	if square <= distribution.ChiSquared(0.9, freedom) {
 		return 1
 	}
-	return math.Max(1, square/chi.Quantile(0.1))
+	return math.Max(1, square/distribution.ChiSquared(0.1, freedom))
 }

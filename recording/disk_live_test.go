@@ -82,6 +82,9 @@ func writeOnSmallDisk(dir string) error {
 		if strings.Contains(d, tablesDir) {
 			return fmt.Errorf("a full disk tore a table: %s", d)
 		}
+		if strings.Contains(d, samplesDir) {
+			return fmt.Errorf("a full disk tore the log of samples: %s", d)
+		}
 	}
 	fmt.Printf("%v\n%d rows, %d samples kept, damage %q\n", err, len(r.Processes), len(r.Series[0].Points), r.Damage)
 	return nil

@@ -10,6 +10,8 @@
 //	                     and later), promtool tsdb, Thanos, Mimir.
 //	    wal/             while recording: the log, segments of 16 MB; afterwards
 //	                     empty, since promtool 2.42 wants it there
+//	    chunks_head/     while recording: chunks that are full; all that is in
+//	                     them is in the log too, and only Prometheus reads them
 //	    ULID/            afterwards: one block with everything
 //	tables/NAME.jsonl    one row a line (the types of tables.go, event.go and
 //	                     coverage.go). jq, DuckDB, pandas.
@@ -52,8 +54,8 @@
 // # What a reader tolerates
 //
 // A torn last line, lines that are no rows, a missing table or missing samples,
-// a damaged block, a log that was not sealed (replayed read-only; OpenBlock and a
-// plain reader of records, never a database, which would write to the folder),
+// a damaged block, a log that was not sealed (replayed read-only, never by a
+// database, which would write to the folder),
 // a missing end. Each is a sentence in Recording.Damage, and the rest is judged.
 // An error comes only where there is nothing to judge: no manifest, one that
 // can't be read, or another version.

@@ -54,15 +54,27 @@ func TestPromtoolReadsTheBlock(t *testing.T) {
 
 func TestPrometheusAnswersFromIt(t *testing.T) {
 	sealed := written(t, 30, Options{})
-	t.Run("a finished recording", func(t *testing.T) { askPrometheus(t, sealed) })
+	t.Run("a finished recording", func(t *testing.T) { askPrometheus(t, sealed, 30) })
+	t.Run("a log that was not sealed", func(t *testing.T) { askPrometheus(t, unsealed(t, 30), 30) })
+	t.Run("one with chunks that are full", func(t *testing.T) {
+		dir := unsealed(t, 3*samplesPerChunk)
+		if found, _ := filepath.Glob(filepath.Join(dir, samplesDir, chunksHeadDir, "0*")); len(found) != 1 {
+			t.Fatalf("mapped files %q", found)
+		}
+		askPrometheus(t, dir, 3*samplesPerChunk)
+	})
+}
 
-	killed := filepath.Join(t.TempDir(), "rec")
-	w, err := Create(killed, manifest(), Options{})
+// unsealed is a recording of so many seconds whose writer goes on.
+func unsealed(t *testing.T, seconds int) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "rec")
+	w, err := Create(dir, manifest(), Options{every: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
-	for i := range 30 {
+	t.Cleanup(func() { w.Close() })
+	for i := range seconds {
 		w.Sample(start.Add(time.Duration(i)*time.Second), "node_load1", nil, 0.1*float64(i))
 		for c := range 3 {
 			w.Sample(start.Add(time.Duration(i)*time.Second+time.Duration(c)*time.Millisecond), "node_softnet_processed_total", Labels{"cpu": fmt.Sprint(c)}, float64(1000*i+c))
@@ -71,11 +83,11 @@ func TestPrometheusAnswersFromIt(t *testing.T) {
 	if err := w.flush(true); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("a log that was not sealed", func(t *testing.T) { askPrometheus(t, killed) })
+	return dir
 }
 
-// askPrometheus compares what Debian's Prometheus reads with what Open reads.
-func askPrometheus(t *testing.T, dir string) {
+// askPrometheus compares what Debian's Prometheus reads with what Open reads, of a recording of so many seconds.
+func askPrometheus(t *testing.T, dir string, seconds int) {
 	prometheus := tool(t, "prometheus")
 	home := t.TempDir()
 	data := filepath.Join(home, "data") // a copy: Prometheus writes to its folder
@@ -123,7 +135,7 @@ func askPrometheus(t *testing.T, dir string) {
 		}
 	}
 	r := mustOpen(t, dir)
-	end := start.Add(29*time.Second + 2*time.Millisecond)
+	end := start.Add(time.Duration(seconds-1)*time.Second + 2*time.Millisecond)
 	got := promQuery(t, addr, `{__name__=~".+"}[1h]`, end)
 	if len(got) != 4 || len(r.Series) != 4 {
 		t.Fatalf("prometheus has %d series, Open %d, want 4", len(got), len(r.Series))

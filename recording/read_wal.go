@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/tsdb/record"
-	"github.com/prometheus/prometheus/tsdb/wlog"
+
+	"snag/recording/wal"
 )
 
 // readLog replays the write-ahead log of a writer that was killed, record by
@@ -21,14 +26,13 @@ func readLog(all *seriesSet, dir string) (found bool, damage []string, err error
 	replay := newReplay(all)
 	// A log that was cut short begins with a checkpoint (a watch's; a find never
 	// cuts its log).
-	checkpoint, from, err := wlog.LastCheckpoint(dir)
-	switch {
-	case errors.Is(err, record.ErrNotFound), errors.Is(err, os.ErrNotExist):
-		from = -1
-	case err != nil:
+	from := -1
+	checkpoint, upTo, err := lastCheckpoint(dir)
+	if err != nil {
 		return false, nil, err
-	default:
-		found = true
+	}
+	if checkpoint != "" {
+		found, from = true, upTo
 		damage = append(damage, replay.files(checkpoint, segments(checkpoint), samplesDir+"/wal/"+filepath.Base(checkpoint))...)
 	}
 	var names []string
@@ -43,6 +47,24 @@ func readLog(all *seriesSet, dir string) (found bool, damage []string, err error
 		damage = append(damage, fmt.Sprintf("%s/wal: %d values of series whose names are lost", samplesDir, replay.orphans))
 	}
 	return found || len(names) > 0, damage, nil
+}
+
+// lastCheckpoint returns the newest checkpoint of a log, "" if there is none, and the last segment that it stands for.
+func lastCheckpoint(dir string) (path string, upTo int, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return "", 0, err
+	}
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(e.Name(), "checkpoint.")
+		if n, err := strconv.Atoi(number); ok && err == nil && e.IsDir() && (path == "" || n > upTo) {
+			path, upTo = filepath.Join(dir, e.Name()), n
+		}
+	}
+	return path, upTo, nil
 }
 
 type walReplay struct {
@@ -76,29 +98,13 @@ func (w *walReplay) files(dir string, names []string, shown string) (damage []st
 }
 
 func (w *walReplay) file(path string) (err error) {
-	if err := saneSegment(path); err != nil {
-		return err
-	}
-	seg, err := wlog.OpenReadSegment(path)
+	// It was seen to be a regular file; it may have been replaced since.
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
-	in := wlog.NewSegmentBufReader(seg)
-	defer func() { err = errors.Join(err, in.Close()) }()
-	r := wlog.NewReader(in)
-	for r.Next() {
-		if err := w.record(r.Record()); err != nil {
-			return err
-		}
-	}
-	if err := r.Err(); err != nil {
-		var corrupt *wlog.CorruptionErr
-		if errors.As(err, &corrupt) {
-			err = corrupt.Err // without the path on this machine
-		}
-		return err
-	}
-	return nil
+	defer f.Close()
+	return wal.Read(f, w.record)
 }
 
 func (w *walReplay) record(rec []byte) (err error) {

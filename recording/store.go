@@ -1,8 +1,8 @@
 package recording
 
 // sampleStore is all that the writer knows of what keeps its samples, so that
-// the Prometheus engine stays behind one file (store_tsdb.go) and tests can put
-// a failing disk in its place.
+// Prometheus' formats stay behind one file (store_head.go) and tests can put a
+// failing disk in its place.
 type sampleStore interface {
 	// commit writes a batch; once it returns, kill -9 loses nothing of it. It
 	// returns how many samples the store refused (out of its order).
@@ -18,7 +18,7 @@ type series struct {
 	name   string
 	labels Labels
 	ref    uint64 // the store's own handle, 0 before the first commit
-	handle any    // the store's form of the labels, made once
+	handle any    // the store's form of the series, made once
 	last   int64  // ms of the last sample taken
 	any    bool   // whether there was one
 }

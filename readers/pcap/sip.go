@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/emiago/sipgo/sip"
 	"github.com/pion/sdp/v3"
 
 	"snag/recording"
@@ -60,56 +59,46 @@ func sipStart(b []byte) bool {
 // take takes a datagram that begins as SIP does. What is cut by the snap length is
 // read as far as it goes.
 func (l *calls) take(d *datagrams, at int64, src, dst netip.AddrPort, b []byte) {
-	m, err := sip.ParseMessage(b)
-	if m == nil || err != nil && m.CallID() == nil {
+	m, ok := readSIP(b)
+	if !ok {
 		return
 	}
-	id, seq := m.CallID(), m.CSeq()
-	if id == nil || seq == nil {
-		return
-	}
-	name := id.Value()
-	name = strings.ToValidUTF8(name[:min(len(name), maxCallIDs)], "?")
+	name := strings.ToValidUTF8(m.callID[:min(len(m.callID), maxCallIDs)], "?")
 	c := l.byID[name]
-	switch m := m.(type) {
-	case *sip.Request:
-		if c == nil {
-			if m.Method != sip.INVITE {
-				return
-			}
-			if c = l.add(name); c == nil {
-				return
-			}
-			c.invited, c.from, c.to = at, src, dst
-		}
-		switch m.Method {
-		case sip.INVITE:
-			c.invites++
-		case sip.BYE:
-			if c.bye == 0 {
-				c.bye, c.byeFrom = at, src
-				d.goodbye(c)
-			}
-		}
-	case *sip.Response:
-		if c == nil {
+	if c == nil {
+		if m.method != "INVITE" {
 			return
 		}
-		if seq.MethodName == sip.INVITE {
-			switch {
-			case m.StatusCode < 200 && m.StatusCode > 100 && c.ringing == 0:
-				c.ringing = at
-			case m.StatusCode >= 200 && c.code == 0:
-				c.code = m.StatusCode
-				if c.answered = at; m.StatusCode >= 300 {
-					c.answered = 0
-				}
-			}
+		if c = l.add(name); c == nil {
+			return
 		}
+		c.invited, c.from, c.to = at, src, dst
+	}
+	switch {
+	case m.method == "INVITE":
+		c.invites++
+	case m.method == "BYE" && c.bye == 0:
+		c.bye, c.byeFrom = at, src
+		d.goodbye(c)
+	case m.method == "" && m.of == "INVITE":
+		c.answer(at, m.code)
 	}
 	c.end = at
-	if body := m.Body(); len(body) > 0 && c.bye == 0 {
-		l.describe(d, c, body)
+	if len(m.body) > 0 && c.bye == 0 {
+		l.describe(d, c, m.body)
+	}
+}
+
+// answer takes a response to the INVITE. A final one above 299 is none that answers the call.
+func (c *call) answer(at int64, code int) {
+	switch {
+	case code > 100 && code < 200 && c.ringing == 0:
+		c.ringing = at
+	case code >= 200 && c.code == 0:
+		c.code = code
+		if code < 300 {
+			c.answered = at
+		}
 	}
 }
 

@@ -3,7 +3,7 @@ package ablate
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"snag/internal/distribution"
 )
 
 // Interval is an effect with its doubt, as a ratio: 0.67 is "with it the figure is
@@ -51,7 +51,7 @@ func estimate(diffs []float64, grain, alpha float64) Interval {
 	se := math.Sqrt(squares / (n - 1) / n)
 	half := 0.0
 	if se > 0 {
-		half = se * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1-alpha/2)
+		half = se * distribution.StudentsT(1-alpha/2, n-1)
 	}
 	return Interval{mean, mean - half, mean + half}
 }

@@ -2,7 +2,7 @@ package loaded
 
 import (
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 	"math"
 	"slices"
@@ -14,34 +14,46 @@ import (
 	"snag/load/shape"
 )
 
-// HTML writes a page of its own: what the sweep shows, a chart of the times over the rate, and the table.
+// HTML writes a page of its own: what the sweep shows, a chart of the times over the rate, and the table. It is written
+// by hand: a program that links html/template keeps every method of every type, which took 4 MB of snag.
 func (s Sweep) HTML(w io.Writer) error {
 	all := shape.Join(s.Points)
-	view := pageView{Target: s.Target, Legend: marks}
+	target := html.EscapeString(s.Target)
+	var b strings.Builder
+	fmt.Fprintf(&b, pageHead, target, target)
 	for _, text := range s.Read.Sentences {
-		view.Sentences = append(view.Sentences, capital(text))
+		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(capital(text)))
 	}
+	b.WriteString(`<p class="legend">`)
+	for _, m := range marks {
+		fmt.Fprintf(&b, `<span><i class="%s"></i>%s</span>`, m.Class, m.Name)
+	}
+	b.WriteString("</p>\n")
 	for _, g := range shape.Groups(all) {
 		on := shape.Of(all, g)
-		view.Charts = append(view.Charts, chartView{Title: headOf(on[0], false), SVG: svg(on, s.Read.Knee), Rows: rowsOf(on)})
+		fmt.Fprintf(&b, "<h2>%s</h2>\n%s\n", html.EscapeString(headOf(on[0], false)), svg(on, s.Read.Knee))
+		b.WriteString(table(rowsOf(on)))
 	}
-	if err := page.Execute(w, view); err != nil {
+	b.WriteString("</body></html>\n")
+	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil
 }
 
-type pageView struct {
-	Target    string
-	Sentences []string
-	Legend    []mark
-	Charts    []chartView
-}
-
-type chartView struct {
-	Title string
-	SVG   template.HTML
-	Rows  [][]string
+// table has what was measured at each rate.
+func table(rows [][]string) string {
+	var b strings.Builder
+	b.WriteString(tableHead)
+	for _, r := range rows {
+		b.WriteString("<tr>")
+		for _, cell := range r {
+			fmt.Fprintf(&b, "<td>%s</td>", html.EscapeString(cell))
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</table></div>\n")
+	return b.String()
 }
 
 func rowsOf(all []shape.At) (out [][]string) {
@@ -76,7 +88,8 @@ const (
 	left, bottom, top    = 70.0, 40.0, 12.0
 )
 
-func svg(all []shape.At, knee *shape.Knee) template.HTML {
+// svg is the chart. It has numbers and names of this file alone, so that nothing in it is escaped.
+func svg(all []shape.At, knee *shape.Knee) string {
 	var seen []shape.At
 	low, high := math.Inf(1), 0.0
 	for _, a := range all {
@@ -127,7 +140,7 @@ func svg(all []shape.At, knee *shape.Knee) template.HTML {
 		fmt.Fprintf(&b, `<polyline class="%s" points="%s"/>`, m.Class, strings.Join(path, " "))
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) // numbers and names of this file alone
+	return b.String()
 }
 
 // anchor keeps the last label inside of the chart.
@@ -143,29 +156,3 @@ func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]
 }
-
-var page = template.Must(template.New("sweep").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>snag load {{.Target}}</title>
-<style>
-:root{color-scheme:light dark;--ink:#1b1f24;--soft:#667;--paper:#fff;--grid:#e3e6ea;--p50:#0b62a8;--p99:#b4500a;--due:#8a4b9e}
-@media(prefers-color-scheme:dark){:root{--ink:#e8eaed;--soft:#9aa3ad;--paper:#15181c;--grid:#2c3137;--p50:#5cb2f5;--p99:#f0964e;--due:#c792d8}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:52rem;margin:0 auto;padding:1.2rem}
-h1{font-size:1.15rem;overflow-wrap:anywhere}h2{font-size:1rem;margin-top:2rem}
-svg{width:100%;height:auto}svg text{font-size:12px;fill:var(--soft)}
-polyline{fill:none;stroke-width:2}.grid{stroke:var(--grid)}line.knee{stroke:var(--soft);stroke-dasharray:4 4}
-.p50{stroke:var(--p50);fill:var(--p50)}.p99{stroke:var(--p99);fill:var(--p99)}.due{stroke:var(--due);fill:var(--due)}polyline.p50,polyline.p99,polyline.due{fill:none}polyline.due{stroke-dasharray:2 4}
-.legend span{display:inline-block;margin-right:1.2rem}.legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:50%;margin-right:.4rem}
-i.p50{background:var(--p50)}i.p99{background:var(--p99)}i.due{background:var(--due)}
-.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:right;padding:.2rem .8rem;border-bottom:1px solid var(--grid);white-space:nowrap}td:last-child{text-align:left;white-space:normal}
-</style></head><body>
-<h1>{{.Target}}</h1>
-{{range .Sentences}}<p>{{.}}</p>
-{{end}}<p class="legend">{{range .Legend}}<span><i class="{{.Class}}"></i>{{.Name}}</span>{{end}}</p>
-{{range .Charts}}<h2>{{.Title}}</h2>
-{{.SVG}}
-<div class="scroll"><table><tr><th>requests/s</th><th>answers/s</th><th>p50</th><th>p99</th><th>p99 since due</th><th>lost</th><th></th></tr>
-{{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
-{{end}}</table></div>
-{{end}}</body></html>
-`))

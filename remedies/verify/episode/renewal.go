@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mathext"
+	"snag/internal/distribution"
 )
 
 // chance that a quiet time as long as the one that is called gone comes though nothing has
@@ -90,7 +90,7 @@ func pausesOf(e Episodes) pauses {
 func (p pauses) quiet(length float64) (chance float64) {
 	for i, k := range p.shape {
 		mean := p.scale[i] * math.Gamma(1+1/k)
-		chance += p.weight[i] * mathext.GammaIncRegComp(1/k, math.Pow(length/p.scale[i], k)) * mean / (mean + p.lasts)
+		chance += p.weight[i] * distribution.GammaRatio(1/k, math.Pow(length/p.scale[i], k)) * mean / (mean + p.lasts)
 	}
 	return chance
 }

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,8 +15,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
-	"github.com/prometheus/prometheus/tsdb"
-	"github.com/prometheus/prometheus/tsdb/chunkenc"
+
+	"snag/recording/block"
 )
 
 // ulidLen is the length of a block's name, a ULID.
@@ -91,40 +90,21 @@ func onlyRegular(dir string, m *meter) error {
 	})
 }
 
-// readBlock reads with OpenBlock and a block querier: a read-only database would
-// rebuild its head and leave directories in the recording.
-func readBlock(all *seriesSet, dir string) (err error) {
-	b, err := tsdb.OpenBlock(nil, dir, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	q, err := tsdb.NewBlockQuerier(b, math.MinInt64, math.MaxInt64)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, q.Close()) }()
-	set := q.Select(context.Background(), false, nil, labels.MustNewMatcher(labels.MatchNotEqual, model.MetricNameLabel, ""))
-	var it chunkenc.Iterator
-	for set.Next() {
-		name, l := ownLabels(set.At().Labels())
-		s := all.series(name, l)
-		it = set.At().Iterator(it)
-		for kind := it.Next(); kind != chunkenc.ValNone; kind = it.Next() {
-			if kind != chunkenc.ValFloat {
-				continue // histograms: snag writes none
-			}
-			if ms, v := it.At(); !value.IsStaleNaN(v) {
-				if err := all.add(s, Point{fromMillis(ms), v}); err != nil {
-					return err
-				}
-			}
+// readBlock reads the samples of a block.
+func readBlock(all *seriesSet, dir string) error {
+	return block.Read(dir, func(l labels.Labels) (func(ms int64, v float64) error, error) {
+		name, own := ownLabels(l)
+		if name == "" {
+			return func(int64, float64) error { return nil }, nil
 		}
-		if err := errors.Join(it.Err(), all.full()); err != nil {
-			return err
-		}
-	}
-	return set.Err()
+		s := all.series(name, own)
+		return func(ms int64, v float64) error {
+			if value.IsStaleNaN(v) {
+				return nil
+			}
+			return all.add(s, Point{fromMillis(ms), v})
+		}, all.full()
+	})
 }
 
 func fromMillis(ms int64) Time {
