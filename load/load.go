@@ -18,14 +18,16 @@ import (
 // Plan is what to ask, how often and for how long.
 type Plan struct {
 	Target Target
-	// Rate is requests a second over all connections; 0: as many as one open request on each
-	// connection allows, which is no open loop.
+	// Rate is requests a second over all connections; 0: as many as the open requests on each
+	// connection allow, which is no open loop.
 	Rate float64
 	// Times is when each connection sends; nil: evenly, by the rate. With it Rate is their mean.
 	Times *Times
 	Conns int
-	Size  int // bytes of a message, where several are tried; 0: one size
-	For   time.Duration
+	// Streams is how many requests can be open on one connection at a time; 0 is 1.
+	Streams int
+	Size    int // bytes of a message, where several are tried; 0: one size
+	For     time.Duration
 	// Warm is how long requests are made before any is counted.
 	Warm    time.Duration
 	Options SocketOptions
@@ -49,6 +51,9 @@ const mostRate = 10e6 // requests/s
 // MostConns bounds the connections of one run: each needs a descriptor and some kB.
 const MostConns = 100_000
 
+// MostStreams bounds the requests that are open on one connection.
+const MostStreams = 100_000
+
 // Check says what is wrong with a plan before anything is sent.
 func (p Plan) Check() error {
 	switch {
@@ -60,6 +65,12 @@ func (p Plan) Check() error {
 		return errors.New("a load needs some time: longer than 0 s")
 	case p.Timeout <= 0:
 		return errors.New("a request needs a time after which it is given up: longer than 0 s")
+	case p.Streams < 0 || p.Streams > MostStreams:
+		return fmt.Errorf("%d requests open on a connection: from 1 to %d", p.Streams, MostStreams)
+	case p.Streams > 1 && !p.carriesSeveral():
+		return fmt.Errorf("%s carries one request at a time: several need HTTP/2 or gRPC", p.Target.Name)
+	case p.Streams > 1 && p.PingPong:
+		return errors.New("ping-pong has one request open at a time")
 	case p.PingPong && (p.Conns != 1 || p.Rate != 0):
 		return errors.New("ping-pong is one connection, on which each request is sent when the answer before it is there")
 	case p.PingPong && p.silent():
@@ -68,6 +79,12 @@ func (p Plan) Check() error {
 		return errors.New("a thread that spins needs a CPU to stay on")
 	}
 	return p.Target.check()
+}
+
+// carriesSeveral reports whether several requests can be open on one connection.
+func (p Plan) carriesSeveral() bool {
+	_, ok := p.Target.Protocol.New().(protocol.Many)
+	return ok
 }
 
 // silent reports whether requests get no answer that is awaited.

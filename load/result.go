@@ -18,6 +18,8 @@ type Result struct {
 	Failed  int64 // of these: what the protocol calls an error
 	Unasked int64 // answers that came with no request open
 	Closed  int64 // answers after which the service closed the connection
+	// Streams is what became of several requests on one connection.
+	Streams Streams
 	Lost    map[Kind]int64
 	// FromDue is from when a request was due, FromSent from when its first byte was written.
 	FromDue, FromSent *hdrhistogram.Histogram

@@ -133,10 +133,13 @@ func (r *run) all(ctx context.Context) (err error) {
 	r.out.Began = r.began.Add(r.from)
 	delayed, known := runDelay()
 	defer func() { r.countRunDelay(delayed, known) }()
+	r.order.running = true
 	for i := range r.conns {
 		c := &r.conns[i]
 		c.freeAt, c.again = 0, beforeAgain
-		r.order.add(c, &r.plan)
+		if c.at != waiting {
+			r.order.add(c, &r.plan)
+		}
 	}
 	for {
 		r.clock()
@@ -198,21 +201,29 @@ const (
 
 // ask sends the next request of a connection that is free.
 func (r *run) ask(c *conn) error {
-	c.due, c.piece, c.wrote = r.plan.due(c.next), 0, 0
-	ready := max(c.due, c.freeAt)
-	if r.plan.Rate == 0 {
-		c.due = ready
+	if c.several != nil {
+		return r.askOneMore(c)
 	}
+	c.piece, c.wrote = 0, 0
 	c.request = c.talk.Ask(c.next)
-	c.readyAt, c.sent = ready, r.now
-	if c.counts(r) {
-		r.out.Sent++
-		r.second.Sent++
-		note(r.out.Lag, c.sent-ready)
-	}
-	r.openChanged(1)
+	r.begin(c, &c.openRequest)
 	c.at = asking
 	return r.goOn(c)
+}
+
+// begin notes that the next request of a connection is sent now.
+func (r *run) begin(c *conn, q *openRequest) {
+	q.due = r.plan.due(c.next)
+	q.readyAt, q.sent = max(q.due, c.freeAt), r.now
+	if r.plan.Rate == 0 {
+		q.due = q.readyAt
+	}
+	if q.counts(r) {
+		r.out.Sent++
+		r.second.Sent++
+		note(r.out.Lag, q.sent-q.readyAt)
+	}
+	r.openChanged(1)
 }
 
 // goOn writes what is left of a request.
@@ -233,30 +244,35 @@ func (r *run) goOn(c *conn) error {
 	return nil
 }
 
-// counts reports whether the open request is one of those that are measured: by when it was sent. Of a
+// counts reports whether the request is one of those that are measured: by when it was sent. Of a
 // service that is overloaded those that are sent in the window were due long before it.
-func (c *conn) counts(r *run) bool { return c.sent >= r.from && c.sent < r.until }
+func (q *openRequest) counts(r *run) bool { return q.sent >= r.from && q.sent < r.until }
 
 func (r *run) answered(c *conn, failed int) {
+	r.finish(c, &c.openRequest, failed)
+	r.isFree(c)
+}
+
+// finish notes the answer of a request.
+func (r *run) finish(c *conn, q *openRequest, failed int) {
 	if c.base == nil {
 		r.firstAnswer(c)
 	}
 	if r.now >= r.from && r.now < r.until {
 		r.out.Answers++
-		r.out.growth.add(r.now.Seconds(), (r.now - c.due).Seconds())
+		r.out.growth.add(r.now.Seconds(), (r.now - q.due).Seconds())
 	}
-	if c.counts(r) {
+	if q.counts(r) {
 		r.out.Done++
 		r.out.Failed += int64(failed)
-		note(r.out.FromDue, r.now-c.due)
-		if r.plan.Deadline > 0 && r.now-c.due > r.plan.Deadline {
+		note(r.out.FromDue, r.now-q.due)
+		if r.plan.Deadline > 0 && r.now-q.due > r.plan.Deadline {
 			r.out.Late++
 		}
-		note(r.out.FromSent, r.now-c.sent)
-		r.took(c, failed)
+		note(r.out.FromSent, r.now-q.sent)
+		r.took(q, failed)
 	}
 	r.openChanged(-1)
-	r.isFree(c)
 }
 
 func (r *run) isFree(c *conn) {
@@ -329,21 +345,8 @@ func (r *run) read(c *conn, ended bool) error {
 		}
 		r.clock()
 		r.plan.Options.quick(c.fd)
-		got, err := c.talk.Read(r.buf[:n])
-		r.out.Unasked += int64(got.Stale)
-		if got.Done > 0 && c.at == waiting {
-			r.answered(c, min(got.Failed, 1))
-			got.Done--
-		}
-		r.out.Unasked += int64(got.Done)
-		switch {
-		case errors.Is(err, protocol.ErrGoing):
-			return r.failed(c, Closed)
-		case err != nil:
-			return r.failed(c, NoProtocol)
-		case got.Last && c.at == free:
-			r.out.Closed++
-			return r.anew(c)
+		if err := r.came(c, r.buf[:n]); err != nil || c.at == away {
+			return err
 		}
 		if err := r.sendReply(c); err != nil {
 			return err
@@ -351,6 +354,30 @@ func (r *run) read(c *conn, ended bool) error {
 		if !c.datagrams && c.top == nil && !ended && n < len(r.buf) { // a short read of a stream was all there is (epoll(7))
 			return nil
 		}
+	}
+	return nil
+}
+
+// came takes what a connection received.
+func (r *run) came(c *conn, b []byte) error {
+	got, err := c.talk.Read(b)
+	if c.several != nil {
+		return r.cameForSeveral(c, got, err)
+	}
+	r.out.Unasked += int64(got.Stale)
+	if got.Done > 0 && c.at == waiting {
+		r.answered(c, min(got.Failed, 1))
+		got.Done--
+	}
+	r.out.Unasked += int64(got.Done)
+	switch {
+	case errors.Is(err, protocol.ErrGoing):
+		return r.failed(c, Closed)
+	case err != nil:
+		return r.failed(c, NoProtocol)
+	case got.Last && c.at == free:
+		r.out.Closed++
+		return r.anew(c)
 	}
 	return nil
 }
@@ -364,6 +391,9 @@ func (r *run) ended(c *conn) error {
 			r.out.Closed++
 			return r.anew(c)
 		}
+	}
+	if c.several != nil && c.several.going {
+		return r.anew(c)
 	}
 	return r.failed(c, Closed)
 }
@@ -402,6 +432,9 @@ func (r *run) sendReply(c *conn) error {
 		}
 		c.reply = c.reply[n:]
 	}
+	if c.several != nil {
+		return r.settle(c)
+	}
 	return nil
 }
 
@@ -417,7 +450,10 @@ func (r *run) end() {
 	}
 	for i := range r.conns {
 		c := &r.conns[i]
-		if (c.at == asking || c.at == waiting) && c.counts(r) {
+		switch {
+		case c.several != nil:
+			r.loseOpen(c, NoAnswer)
+		case (c.at == asking || c.at == waiting) && c.counts(r):
 			r.lose(NoAnswer)
 			c.next += int64(len(r.conns))
 		}

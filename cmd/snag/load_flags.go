@@ -22,6 +22,7 @@ type loadFlags struct {
 	window, timeout   time.Duration
 	request           load.Request
 	descriptor        string
+	messages          int
 	noDelay, quickAck bool
 	options           load.SocketOptions
 	hdr, html, out    string
@@ -69,6 +70,7 @@ func (f *loadFlags) addRequest(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.request.Headers, "header", nil, "HTTP and gRPC: a header, as 'Name: value'")
 	flags.BoolVar(&f.request.HTTP2, "http2", false, "HTTP/2 instead of HTTP/1.1")
 	flags.BoolVar(&f.request.Insecure, "insecure", false, "TLS: accept any certificate")
+	flags.IntVar(&f.messages, "messages", 0, "gRPC: messages in one request, of methods that take a stream (default: as many as --data has, or 1)")
 	flags.StringVar(&f.descriptor, "descriptor", "", "gRPC: a file of protoc --descriptor_set_out (default: the service is asked by reflection)")
 	flags.BoolVar(&f.noDelay, "nodelay", true, "TCP_NODELAY; false: Nagle's algorithm delays a write while another is not acknowledged")
 	flags.BoolVar(&f.quickAck, "quickack", false, "TCP_QUICKACK: acknowledge at once (default: as the kernel has it)")
@@ -217,15 +219,40 @@ func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error
 	if err != nil {
 		return to, cli.Usage("%v", err)
 	}
-	if !strings.HasPrefix(text, "grpc") || r.Data == "" {
+	if !strings.HasPrefix(text, "grpc") {
+		if f.messages != 0 {
+			return to, cli.Usage("--messages is of grpc:// and grpcs://: a request to %s is one message", to.Name)
+		}
 		return to, nil
 	}
-	if r.Message, err = reflection.Encode(ctx, text, r.Data, f.descriptor, r.Insecure); err != nil {
-		var bad *reflection.DataError
-		if errors.As(err, &bad) {
-			return to, cli.Usage("--data: %v", err)
-		}
+	if f.messages < 0 || f.messages > mostMessages {
+		return to, cli.Usage("--messages %d: from 1 to %d", f.messages, mostMessages)
+	}
+	if r.Data == "" && f.messages <= 1 {
+		return to, nil
+	}
+	if r.Messages, err = f.encode(ctx, text, r); err != nil {
 		return to, err
 	}
-	return load.ParseTarget(text, r)
+	if to, err = load.ParseTarget(text, r); err != nil {
+		return to, cli.Usage("%v", err)
+	}
+	return to, nil
+}
+
+// mostMessages of one request are kept in memory for as long as the load runs.
+const mostMessages = 1_000_000
+
+// encode has the messages of gRPC in their wire format.
+func (f *loadFlags) encode(ctx context.Context, target string, r load.Request) ([][]byte, error) {
+	messages, err := reflection.Encode(ctx, reflection.Call{Target: target, JSON: r.Data, Messages: f.messages, Descriptor: f.descriptor, Insecure: r.Insecure})
+	var bad *reflection.DataError
+	var one *reflection.OneMessageError
+	switch {
+	case errors.As(err, &one) && f.messages > 1:
+		return nil, cli.Usage("--messages %d: %v", f.messages, err)
+	case errors.As(err, &bad), errors.As(err, &one):
+		return nil, cli.Usage("--data: %v", err)
+	}
+	return messages, err
 }
