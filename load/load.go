@@ -68,7 +68,7 @@ func (p Plan) Check() error {
 	case p.Streams < 0 || p.Streams > MostStreams:
 		return fmt.Errorf("%d requests open on a connection: from 1 to %d", p.Streams, MostStreams)
 	case p.Streams > 1 && !p.carriesSeveral():
-		return fmt.Errorf("%s carries one request at a time: several need HTTP/2 or gRPC", p.Target.Name)
+		return fmt.Errorf("%s carries one request at a time on a connection: several need HTTP/2 (--http2) or gRPC", p.Target.Name)
 	case p.Streams > 1 && p.PingPong:
 		return errors.New("ping-pong has one request open at a time")
 	case p.PingPong && (p.Conns != 1 || p.Rate != 0):

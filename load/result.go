@@ -100,6 +100,15 @@ func (r *Result) LostAll() (n int64) {
 	return n
 }
 
+// StreamsEach is how many requests could be open on each connection at a time: the plan's, or the other side's limit.
+func (r *Result) StreamsEach() int {
+	n := max(1, r.Plan.Streams)
+	if l := r.Streams.Limit; l != nil {
+		n = min(n, *l)
+	}
+	return n
+}
+
 // Overloaded reports whether the service answered fewer requests than were due.
 func (r *Result) Overloaded() bool {
 	return r.Plan.Rate > 0 && float64(r.Done) < leastAchieved*r.Plan.wanted(r.Took) && r.Behind > 0

@@ -16,7 +16,7 @@ import (
 
 type loadFlags struct {
 	rate, conns, size string
-	repeats           int
+	repeats, streams  int
 	until             string
 	every, deadline   time.Duration
 	window, timeout   time.Duration
@@ -36,8 +36,9 @@ type loadFlags struct {
 
 func (f *loadFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.rate, "rate", "100", "requests a second over all connections (1k is 1,000); a range as 10..40k: a sweep; max: one open request on each connection, again and again")
+	flags.StringVar(&f.rate, "rate", "100", "requests a second over all connections (1k is 1,000); a range as 10..40k: a sweep; max: as many as may be open, again and again")
 	flags.StringVar(&f.conns, "conns", "10", "connections; a range as 1..64: a sweep")
+	flags.IntVar(&f.streams, "streams", 1, "HTTP/2 and gRPC: so many requests can be open on one connection at a time")
 	flags.IntVar(&f.repeats, "repeats", 3, "of a sweep: how often each step runs")
 	flags.StringVar(&f.until, "until", "", "find the highest rate at which this holds, as 'p99 < 100ms'")
 	flags.DurationVar(&f.every, "every", 0, "sessions: each connection sends one request in this time (instead of --rate)")
@@ -172,7 +173,7 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 		window = stepLasts
 	}
 	p := &out.plan
-	p.PingPong, p.Spin = f.pingPong, f.spin
+	p.PingPong, p.Spin, p.Streams = f.pingPong, f.spin, f.streams
 	p.Rate, p.Conns, p.For, p.Warm, p.Timeout, p.Options, p.Deadline = out.from, out.conns[0], window, min(time.Second, window/10), f.timeout, f.options, f.deadline
 	if out.bits > 0 {
 		if out.plan, err = p.ForBandwidth(out.bits); err != nil {
