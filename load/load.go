@@ -38,6 +38,8 @@ type Plan struct {
 	// Each is called with each second that is over and when it began, on the load's own thread: it must be
 	// quick. May be nil.
 	Each func(began time.Time, s Second)
+	// Sessions: what becomes of each connection is kept, as each is a session of its own.
+	Sessions bool
 	// PingPong: one connection is read again and again until the answer is there; the thread never sleeps.
 	PingPong bool
 	// Spin: the thread does not sleep for the last part before a request is due.
@@ -69,6 +71,8 @@ func (p Plan) Check() error {
 		return fmt.Errorf("%d requests open on a connection: from 1 to %d", p.Streams, MostStreams)
 	case p.Streams > 1 && !p.carriesSeveral():
 		return fmt.Errorf("%s carries one request at a time on a connection: several need HTTP/2 (--http2) or gRPC", p.Target.Name)
+	case p.Sessions && (p.Streams > 1 || p.Rate == 0):
+		return errors.New("a session sends at a rate and waits for each answer: one request at a time")
 	case p.Streams > 1 && p.PingPong:
 		return errors.New("ping-pong has one request open at a time")
 	case p.PingPong && (p.Conns != 1 || p.Rate != 0):

@@ -40,11 +40,12 @@ type run struct {
 	waited     time.Duration // in poll.wait
 	out        *Result
 
-	flow     *flowing // nil: requests are asked, and no bandwidth
-	taken    int64    // requests that the kernel took whole
-	logins   *logins  // nil: the protocol has none
-	loginErr error    // the first one
-	address  string   // the numeric form of to
+	sessions []session // of each connection; nil: they are none
+	flow     *flowing  // nil: requests are asked, and no bandwidth
+	taken    int64     // requests that the kernel took whole
+	logins   *logins   // nil: the protocol has none
+	loginErr error     // the first one
+	address  string    // the numeric form of to
 }
 
 // Run asks until the plan's time is over or ctx is done; what came until then is returned.
@@ -116,6 +117,9 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	defer r.poll.close()
 	r.conns = make([]conn, r.plan.Conns)
+	if r.plan.Sessions {
+		r.sessions = newSessions(r.plan.Conns)
+	}
 	for i := range r.conns {
 		r.conns[i] = conn{fd: -1, next: int64(i), heapAt: -1}
 	}
@@ -261,6 +265,9 @@ func (r *run) finish(c *conn, q *openRequest, failed int) {
 	if r.now >= r.from && r.now < r.until {
 		r.out.Answers++
 		r.out.growth.add(r.now.Seconds(), (r.now - q.due).Seconds())
+	}
+	if r.sessions != nil {
+		r.sessions[r.indexOf(c)].answered(r, q)
 	}
 	if q.counts(r) {
 		r.out.Done++
@@ -448,6 +455,9 @@ func (r *run) end() {
 	if r.flow != nil {
 		r.out.Flow = r.flow.of(r.plan)
 	}
+	if r.sessions != nil {
+		r.unanswered()
+	}
 	for i := range r.conns {
 		c := &r.conns[i]
 		switch {
@@ -470,5 +480,8 @@ func (r *run) end() {
 	}
 	if r.now > r.from+r.second.Began {
 		r.endSecond(r.now)
+	}
+	if r.sessions != nil {
+		r.out.Sessions = sessionsOf(r.sessions, r.out)
 	}
 }

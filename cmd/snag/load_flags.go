@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"snag/internal/cli"
 	"snag/load"
@@ -41,8 +42,8 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.streams, "streams", 1, "HTTP/2 and gRPC: so many requests can be open on one connection at a time")
 	flags.IntVar(&f.repeats, "repeats", 3, "of a sweep: how often each step runs")
 	flags.StringVar(&f.until, "until", "", "find the highest rate at which this holds, as 'p99 < 100ms'")
-	flags.DurationVar(&f.every, "every", 0, "sessions: each connection sends one request in this time (instead of --rate)")
-	flags.DurationVar(&f.deadline, "deadline", 0, "also count the requests that are not answered within this time")
+	flags.DurationVar(&f.every, "every", 0, "sessions: each connection sends one request in this time (instead of --rate; 320ms with session:)")
+	flags.DurationVar(&f.deadline, "deadline", 0, "also count the requests that are not answered within this time (as --every with session:)")
 	flags.DurationVar(&f.window, "for", 10*time.Second, "how long (of a sweep and --until: each step, 2s unless given)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "how long a request may be open")
 	flags.StringVar(&f.size, "size", "64", "tcp and udp: bytes of a message (4k is 4,096); a range as 1..64k: a sweep")
@@ -55,6 +56,12 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
 	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
 	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "connections" {
+			name = "conns"
+		}
+		return pflag.NormalizedName(name)
+	})
 	f.like.add(flags)
 	f.media.add(flags)
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
@@ -99,6 +106,9 @@ const stepLasts = 2 * time.Second
 
 func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string) (out asked, err error) {
 	given := cmd.Flags().Changed
+	if target, err = f.session(cmd, target); err != nil {
+		return out, err
+	}
 	if out.from, out.to, err = load.ParseRates(f.rate); err != nil {
 		return out, cli.Usage("--rate %s: %v", f.rate, err)
 	}
@@ -173,6 +183,7 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 		window = stepLasts
 	}
 	p := &out.plan
+	p.Sessions = f.every > 0
 	p.PingPong, p.Spin, p.Streams = f.pingPong, f.spin, f.streams
 	p.Rate, p.Conns, p.For, p.Warm, p.Timeout, p.Options, p.Deadline = out.from, out.conns[0], window, min(time.Second, window/10), f.timeout, f.options, f.deadline
 	if out.bits > 0 {
