@@ -44,6 +44,7 @@ type conn struct {
 
 	openRequest           // in the heap, readyAt is of the next request
 	several      *several // nil: one request is open at most
+	home         *conn    // of a connection that leaves (leave.go): where it was; nil: it is at home
 	piece, wrote int      // where its writing is
 	joinBy       time.Duration
 	again        time.Duration // away: when it is made again

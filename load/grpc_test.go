@@ -203,6 +203,24 @@ func TestGRPCServersEndConnections(t *testing.T) {
 	}
 }
 
+// While the last calls of a connection that the server ends are answered, others go over a new one: they do not wait.
+func TestCallsDoNotWaitForAConnectionThatEnds(t *testing.T) {
+	s := &calls{takes: 300 * time.Millisecond}
+	url := s.serve(t, grpcgo.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 200 * time.Millisecond, MaxConnectionAgeGrace: 5 * time.Second})) + "UnaryCall"
+	p := plan(target(t, url, Request{}))
+	p.Rate, p.Conns, p.Streams, p.For = 100, 1, 100, 1500*time.Millisecond
+	r, err := Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Done != r.Sent || r.Sent < 140 || !r.Lossless() || r.Failed > 0 || r.Closed < 4 {
+		t.Errorf("%d sent, %d answered, %d errors, %d closed, lost %v", r.Sent, r.Done, r.Failed, r.Closed, r.Lost)
+	}
+	if each := r.Parts.Waiting / float64(r.Parts.N); each > 0.05 {
+		t.Errorf("a call waited for %.3f s for a connection, on average", each)
+	}
+}
+
 // What does not fit a method is said before anything is sent.
 func TestMessagesThatDoNotFit(t *testing.T) {
 	file := described(t)

@@ -159,6 +159,10 @@ func (r *run) failed(c *conn, kind Kind) error {
 		_ = unix.Close(c.fd)
 	}
 	c.fd, c.at, c.again = -1, away, r.now+beforeAgain
+	if c.home != nil {
+		r.left(c)
+		return nil
+	}
 	if r.order.running {
 		r.order.add(c, &r.plan)
 	}
@@ -192,14 +196,30 @@ func (r *run) giveUp() error {
 			return err
 		}
 	}
+	for _, c := range r.leaving {
+		if c != nil {
+			if err := r.giveUpOpen(c); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
 func (r *run) closeAll() {
 	for i := range r.conns {
-		if c := &r.conns[i]; c.fd >= 0 {
-			r.countWire(c)
-			_ = unix.Close(c.fd)
+		r.closeOne(&r.conns[i])
+	}
+	for _, c := range r.leaving {
+		if c != nil {
+			r.closeOne(c)
 		}
+	}
+}
+
+func (r *run) closeOne(c *conn) {
+	if c.fd >= 0 {
+		r.countWire(c)
+		_ = unix.Close(c.fd)
 	}
 }

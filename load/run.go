@@ -40,6 +40,7 @@ type run struct {
 	waited     time.Duration // in poll.wait
 	out        *Result
 
+	leaving  []*conn   // connections that the other side ends, and over which answers are still to come (leave.go)
 	sessions []session // of each connection; nil: they are none
 	flow     *flowing  // nil: requests are asked, and no bandwidth
 	taken    int64     // requests that the kernel took whole
@@ -314,7 +315,10 @@ func (r *run) changed(e unix.EpollEvent) error {
 		}
 		return nil
 	}
-	c := &r.conns[e.Fd]
+	c := r.numbered(int(e.Fd))
+	if c == nil {
+		return nil
+	}
 	switch c.at {
 	case away:
 		return nil
@@ -399,9 +403,6 @@ func (r *run) ended(c *conn) error {
 			return r.anew(c)
 		}
 	}
-	if c.several != nil && c.several.going {
-		return r.anew(c)
-	}
 	return r.failed(c, Closed)
 }
 
@@ -476,6 +477,11 @@ func (r *run) end() {
 		}
 		if last := int64(r.until.Seconds() * r.plan.Rate); c.next < last {
 			r.out.Behind += (last - c.next + int64(len(r.conns)) - 1) / int64(len(r.conns))
+		}
+	}
+	for _, c := range r.leaving {
+		if c != nil {
+			r.loseOpen(c, NoAnswer)
 		}
 	}
 	if r.now > r.from+r.second.Began {

@@ -91,9 +91,10 @@ func (r *run) settle(c *conn) error {
 		return r.sendReply(c) // which comes here again
 	}
 	switch {
-	case s.going && len(s.open) == len(s.again):
-		r.out.Closed++
-		return r.anew(c)
+	case s.going && c.home != nil && len(s.open) == 0:
+		return r.failed(c, Closed)
+	case s.going && c.home == nil:
+		return r.leave(c)
 	case n == 0:
 		if c.at = waiting; !s.full {
 			s.full, s.byLimit = true, byLimit
@@ -119,7 +120,8 @@ func (r *run) cameForSeveral(c *conn, got protocol.Got, err error) error {
 		switch {
 		case !open: // it cannot be: the conversation knows its requests from here
 		case e.Untaken:
-			s.again = append(s.again, e.Number)
+			delete(s.open, e.Number)
+			c.athome().several.takes(e.Number, q)
 		default:
 			delete(s.open, e.Number)
 			failed := 0
@@ -132,7 +134,18 @@ func (r *run) cameForSeveral(c *conn, got protocol.Got, err error) error {
 	if err != nil && !errors.Is(err, protocol.ErrGoing) {
 		return r.failed(c, NoProtocol)
 	}
+	if c.home != nil {
+		if err := r.settle(c.home); err != nil {
+			return err
+		}
+	}
 	return r.settle(c)
+}
+
+// takes has a request sent again.
+func (s *several) takes(number int64, q openRequest) {
+	s.open[number] = q
+	s.again = append(s.again, number)
 }
 
 // loseOpen notes that the requests of a connection come to nothing. Those that are sent again are not among them,
