@@ -100,7 +100,10 @@ func (c *conn) receive(b []byte) (int, error) {
 		return n, err
 	}
 	n, err := c.top.Read(b)
-	if errors.Is(err, errAgain) {
+	switch {
+	case n > 0: // TLS returns the last bytes with the end, which the next read says again
+		err = nil
+	case errors.Is(err, errAgain):
 		err = unix.EAGAIN
 	}
 	return n, err
