@@ -31,7 +31,8 @@ func (c *corked) Close() error {
 	return c.Conn.Close()
 }
 
-// An answer that comes together with the end of TLS (close_notify) is an answer.
+// An answer that comes together with the end of TLS (close_notify) is an answer. Of TLS 1.2 crypto/tls returns both
+// at once.
 func TestAnAnswerWithTheEndOfTLS(t *testing.T) {
 	own, err := protocol.Certificate()
 	if err != nil {
@@ -50,7 +51,7 @@ func TestAnAnswerWithTheEndOfTLS(t *testing.T) {
 			}
 			go func() {
 				under := &corked{Conn: raw}
-				c := tls.Server(under, &tls.Config{Certificates: []tls.Certificate{own}})
+				c := tls.Server(under, &tls.Config{Certificates: []tls.Certificate{own}, MaxVersion: tls.VersionTLS12})
 				if c.Handshake() == nil {
 					_, _ = c.Read(make([]byte, 4096))
 					under.cork = true
@@ -66,7 +67,7 @@ func TestAnAnswerWithTheEndOfTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Done != r.Sent || r.Sent < 10 || len(r.Lost) > 0 {
+	if r.Done != r.Sent || r.Sent < 4 || len(r.Lost) > 0 {
 		t.Errorf("%d sent, %d answered, lost %v", r.Sent, r.Done, r.Lost)
 	}
 }
