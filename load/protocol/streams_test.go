@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/binary"
+	"errors"
 	"reflect"
 	"testing"
 )
@@ -91,10 +92,10 @@ func TestGoAway(t *testing.T) {
 	if got := give(t, c, status(1, 0x88), status(3, 0x88)); got != (Got{Done: 2, Last: true}) {
 		t.Errorf("the last answers: %+v", got)
 	}
-	if _, err := c.Read(frame(framePing, 0, 0, make([]byte, 8))); err != ErrGoing {
+	if _, err := c.Read(frame(framePing, 0, 0, make([]byte, 8))); !errors.Is(err, ErrGoing) {
 		t.Errorf("with nothing open: %v", err)
 	}
-	if _, err := NewHTTP2(nil, nil).New().Read(frame(frameGoAway, 0, 0, nil)); err == nil || err == ErrGoing {
+	if _, err := NewHTTP2(nil, nil).New().Read(frame(frameGoAway, 0, 0, nil)); err == nil || errors.Is(err, ErrGoing) {
 		t.Errorf("a GOAWAY without a stream: %v", err)
 	}
 }
