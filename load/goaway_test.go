@@ -84,6 +84,43 @@ func TestRequestsAreSentAgainAfterGoAway(t *testing.T) {
 	}
 }
 
+// A server that ends each connection and answers nothing is not asked again and again at once. Its requests are lost
+// when their time is over.
+func TestAServerThatAlwaysGoesAway(t *testing.T) {
+	var connections atomic.Int64
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connections.Add(1)
+			go func() {
+				defer c.Close()
+				_, _ = io.ReadFull(c, make([]byte, len(http2.ClientPreface)))
+				f := http2.NewFramer(c, c)
+				_ = f.WriteSettings()
+				_ = f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, nil)
+				_, _ = io.Copy(io.Discard, c)
+			}()
+		}
+	}()
+	p := plan(target(t, "http://"+l.Addr().String()+"/", Request{HTTP2: true}))
+	p.Rate, p.Conns, p.Streams, p.Timeout = 50, 1, 100, 300*time.Millisecond
+	r, err := Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := connections.Load(); n < 2 || n > 12 || r.Done != 0 || r.Lost[NoAnswer] != r.Sent || r.LostAll() != r.Sent || r.Sent == 0 || r.Closed != 0 {
+		t.Errorf("%d connections, %d sent, %d answered, %d closed, lost %v", n, r.Sent, r.Done, r.Closed, r.Lost)
+	}
+}
+
 // With one request at a time, the one that is open is answered as well.
 func TestTheOpenRequestIsAnsweredAfterGoAway(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

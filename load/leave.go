@@ -6,20 +6,22 @@ import (
 )
 
 // A connection with several requests that the other side ends (GOAWAY) leaves: answers are still read from it, and
-// nothing more is sent. Its place is free for a new one at once, as real clients have it, so that requests which are
+// no more requests are sent. Its place is free for a new one at once, as real clients have it, so that requests which are
 // due meanwhile do not wait for the last answer.
 
 // leave makes room for a new connection. Requests that the other side did not begin with stay for that one.
 func (r *run) leave(c *conn) error {
 	r.order.remove(c)
-	r.out.Closed++
 	s := c.several
+	if s.took = s.took || len(s.open) > len(s.again); s.took {
+		r.out.Closed++
+	}
 	if len(s.open) == len(s.again) {
-		return r.anew(c)
+		return r.another(c)
 	}
 	old := *c
 	old.home = c
-	old.several = &several{talk: s.talk, open: map[int64]openRequest{}, heard: s.heard, going: true}
+	old.several = &several{talk: s.talk, open: map[int64]openRequest{}, heard: s.heard, going: true, took: true}
 	for number, q := range s.open {
 		if !slices.Contains(s.again, number) {
 			old.several.open[number] = q
@@ -30,13 +32,21 @@ func (r *run) leave(c *conn) error {
 	if err := r.poll.renumber(old.fd, r.place(&old)); err != nil {
 		return fmt.Errorf("watch a socket: %w", err)
 	}
-	if err := r.anew(c); err != nil {
+	if err := r.another(c); err != nil {
 		return err
 	}
 	if err := r.sendReply(&old); err != nil || old.at == away {
 		return err
 	}
 	return r.read(&old, false) // TLS may have more than the socket
+}
+
+// another has a new connection made: at once, or after a while if this one was of no use.
+func (r *run) another(c *conn) error {
+	if c.several.took {
+		return r.anew(c)
+	}
+	return r.failed(c, Closed)
 }
 
 // place keeps a connection that leaves. It returns its number for the poller.

@@ -20,6 +20,7 @@ type several struct {
 	// byLimit: there was none as the other side allows no more.
 	byLimit bool
 	going   bool // the other side ends the connection
+	took    bool // the other side took a request over it
 }
 
 // Streams is what became of several requests on one connection.
@@ -124,6 +125,7 @@ func (r *run) cameForSeveral(c *conn, got protocol.Got, err error) error {
 			c.athome().several.takes(e.Number, q)
 		default:
 			delete(s.open, e.Number)
+			s.took = true
 			failed := 0
 			if e.Failed {
 				failed = 1
