@@ -9,7 +9,7 @@ import (
 // BenchmarkRequest is what a request takes when the thread never waits for the service: most of it is the kernel's.
 // go test -run - -bench Request -cpuprofile cpu.out ./load; go tool pprof -focus 'load.*step' cpu.out
 func BenchmarkRequest(b *testing.B) {
-	for _, url := range []string{"tcp://127.0.0.1:1", "udp://127.0.0.1:1", "http://127.0.0.1:1/"} {
+	for _, url := range []string{"tcp://127.0.0.1:1", "udp://127.0.0.1:1", "http://127.0.0.1:1/", "grpc://127.0.0.1:1/s/m"} {
 		b.Run(url[:4], func(b *testing.B) {
 			to, err := ParseTarget(url, Request{Size: 64, Reply: 64})
 			if err != nil {
@@ -26,6 +26,7 @@ func BenchmarkRequest(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(r.Rate(), "answers/s")
+				b.ReportMetric(1e9*r.CPU/float64(r.Done), "CPU-ns/answer")
 			}
 		})
 	}

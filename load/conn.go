@@ -22,12 +22,18 @@ const (
 	waiting // for the answer
 )
 
-// conn is one connection, with one request open at most.
+// openRequest is when a request was due and was sent, after the start.
+type openRequest struct {
+	due, sent time.Duration
+	readyAt   time.Duration // when it could be sent: it was due, and its connection had room for it
+}
+
+// conn is one connection, with one request open at most unless several is there.
 type conn struct {
 	fd        int
 	at        at
 	next      int64         // the number of its next request
-	freeAt    time.Duration // since when nothing is open on it, after the start
+	freeAt    time.Duration // since when it can take a request, after the start
 	talk      protocol.Conversation
 	reply     []byte // what the protocol sends between requests
 	request   [][]byte
@@ -36,9 +42,10 @@ type conn struct {
 	datagrams bool
 	room      bool // of datagrams: room is reported (poller.addRoom)
 
-	due, sent    time.Duration // of the open request
-	readyAt      time.Duration // when it could be sent: it was due, and the connection free. In the heap: the next one
-	piece, wrote int           // where its writing is
+	openRequest           // in the heap, readyAt is of the next request
+	several      *several // nil: one request is open at most
+	home         *conn    // of a connection that leaves (leave.go): where it was; nil: it is at home
+	piece, wrote int      // where its writing is
 	joinBy       time.Duration
 	again        time.Duration // away: when it is made again
 	heapAt       int           // −1: not in the heap
@@ -93,7 +100,10 @@ func (c *conn) receive(b []byte) (int, error) {
 		return n, err
 	}
 	n, err := c.top.Read(b)
-	if errors.Is(err, errAgain) {
+	switch {
+	case n > 0: // TLS returns the last bytes with the end, which the next read says again
+		err = nil
+	case errors.Is(err, errAgain):
 		err = unix.EAGAIN
 	}
 	return n, err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/load/protocol"
 )
 
 // connectWithin is how long a handshake may take: its SYN is sent three times by then.
@@ -27,7 +29,7 @@ func (r *run) joinAll(ctx context.Context) error {
 		joined, open := 0, 0
 		for i := range r.conns {
 			switch r.conns[i].at {
-			case free:
+			case free, waiting: // the other side may allow no request yet
 				joined++
 			case joining:
 				open++
@@ -71,6 +73,9 @@ func mostOf(lost map[Kind]int64) Kind {
 // join begins a connection.
 func (r *run) join(c *conn) error {
 	c.talk, c.reply, c.wire, c.top, c.room = r.plan.Target.Protocol.New(), nil, nil, nil, false
+	if r.plan.Streams > 1 {
+		c.several = c.several.on(c.talk.(protocol.Many)) // Plan.Check: it is one
+	}
 	if r.logins != nil {
 		c.at = joining
 		r.logins.begin(c)
@@ -120,6 +125,9 @@ func (r *run) joined(c *conn) error {
 	r.plan.Options.quick(c.fd)
 	r.out.Locals.add(c.fd)
 	c.at, c.freeAt = free, r.now
+	if c.several != nil {
+		return r.settle(c)
+	}
 	if r.order.running {
 		r.order.add(c, &r.plan)
 	}
@@ -128,13 +136,16 @@ func (r *run) joined(c *conn) error {
 
 // failed ends a connection, whose open request comes to nothing.
 func (r *run) failed(c *conn, kind Kind) error {
-	if c.at == asking || c.at == waiting {
+	switch {
+	case c.several != nil && len(c.several.open) > len(c.several.again):
+		r.loseOpen(c, kind)
+	case c.several == nil && (c.at == asking || c.at == waiting):
 		if c.counts(r) {
 			r.lose(kind)
 		}
 		r.openChanged(-1)
 		c.next += int64(len(r.conns))
-	} else if kind != Closed { // of a connection without a request; that an idle one is closed is ordinary
+	case kind != Closed: // of a connection without a request; that an idle one is closed is ordinary
 		r.lose(kind)
 	}
 	if c.at == free {
@@ -148,6 +159,10 @@ func (r *run) failed(c *conn, kind Kind) error {
 		_ = unix.Close(c.fd)
 	}
 	c.fd, c.at, c.again = -1, away, r.now+beforeAgain
+	if c.home != nil {
+		r.left(c)
+		return nil
+	}
 	if r.order.running {
 		r.order.add(c, &r.plan)
 	}
@@ -159,10 +174,14 @@ func (r *run) giveUp() error {
 	for i := range r.conns {
 		c := &r.conns[i]
 		var err error
+		if c.several != nil && len(c.several.open) > 0 {
+			err = r.giveUpOpen(c)
+		}
 		switch {
+		case err != nil:
 		case c.at == joining && r.logins == nil && r.now > c.joinBy:
 			err = r.failed(c, NoConnect)
-		case (c.at == waiting || c.at == asking) && r.now-c.sent > r.plan.Timeout:
+		case c.several == nil && (c.at == waiting || c.at == asking) && r.now-c.sent > r.plan.Timeout:
 			if r.plan.Target.Network == "tcp" {
 				err = r.failed(c, NoAnswer)
 				break
@@ -177,14 +196,30 @@ func (r *run) giveUp() error {
 			return err
 		}
 	}
+	for _, c := range r.leaving {
+		if c != nil {
+			if err := r.giveUpOpen(c); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
 func (r *run) closeAll() {
 	for i := range r.conns {
-		if c := &r.conns[i]; c.fd >= 0 {
-			r.countWire(c)
-			_ = unix.Close(c.fd)
+		r.closeOne(&r.conns[i])
+	}
+	for _, c := range r.leaving {
+		if c != nil {
+			r.closeOne(c)
 		}
+	}
+}
+
+func (r *run) closeOne(c *conn) {
+	if c.fd >= 0 {
+		r.countWire(c)
+		_ = unix.Close(c.fd)
 	}
 }

@@ -18,14 +18,16 @@ import (
 // Plan is what to ask, how often and for how long.
 type Plan struct {
 	Target Target
-	// Rate is requests a second over all connections; 0: as many as one open request on each
-	// connection allows, which is no open loop.
+	// Rate is requests a second over all connections; 0: as many as the open requests on each
+	// connection allow, which is no open loop.
 	Rate float64
 	// Times is when each connection sends; nil: evenly, by the rate. With it Rate is their mean.
 	Times *Times
 	Conns int
-	Size  int // bytes of a message, where several are tried; 0: one size
-	For   time.Duration
+	// Streams is how many requests can be open on one connection at a time; 0 is 1.
+	Streams int
+	Size    int // bytes of a message, where several are tried; 0: one size
+	For     time.Duration
 	// Warm is how long requests are made before any is counted.
 	Warm    time.Duration
 	Options SocketOptions
@@ -36,6 +38,8 @@ type Plan struct {
 	// Each is called with each second that is over and when it began, on the load's own thread: it must be
 	// quick. May be nil.
 	Each func(began time.Time, s Second)
+	// Sessions: what becomes of each connection is kept, as each is a session of its own.
+	Sessions bool
 	// PingPong: one connection is read again and again until the answer is there; the thread never sleeps.
 	PingPong bool
 	// Spin: the thread does not sleep for the last part before a request is due.
@@ -49,6 +53,9 @@ const mostRate = 10e6 // requests/s
 // MostConns bounds the connections of one run: each needs a descriptor and some kB.
 const MostConns = 100_000
 
+// MostStreams bounds the requests that are open on one connection.
+const MostStreams = 100_000
+
 // Check says what is wrong with a plan before anything is sent.
 func (p Plan) Check() error {
 	switch {
@@ -60,6 +67,14 @@ func (p Plan) Check() error {
 		return errors.New("a load needs some time: longer than 0 s")
 	case p.Timeout <= 0:
 		return errors.New("a request needs a time after which it is given up: longer than 0 s")
+	case p.Streams < 0 || p.Streams > MostStreams:
+		return fmt.Errorf("%d requests open on a connection: from 1 to %d", p.Streams, MostStreams)
+	case p.Streams > 1 && !p.carriesSeveral():
+		return fmt.Errorf("%s carries one request at a time on a connection: several need HTTP/2 (--http2) or gRPC", p.Target.Name)
+	case p.Sessions && (p.Streams > 1 || p.Rate == 0):
+		return errors.New("a session sends at a rate and waits for each answer: one request at a time")
+	case p.Streams > 1 && p.PingPong:
+		return errors.New("ping-pong has one request open at a time")
 	case p.PingPong && (p.Conns != 1 || p.Rate != 0):
 		return errors.New("ping-pong is one connection, on which each request is sent when the answer before it is there")
 	case p.PingPong && p.silent():
@@ -68,6 +83,12 @@ func (p Plan) Check() error {
 		return errors.New("a thread that spins needs a CPU to stay on")
 	}
 	return p.Target.check()
+}
+
+// carriesSeveral reports whether several requests can be open on one connection.
+func (p Plan) carriesSeveral() bool {
+	_, ok := p.Target.Protocol.New().(protocol.Many)
+	return ok
 }
 
 // silent reports whether requests get no answer that is awaited.

@@ -137,6 +137,9 @@ func cliffText(c shape.Cliff) string {
 
 func kneeText(k shape.Knee, conns int) string {
 	text := fmt.Sprintf("it answers at most %s requests/s.", units.Count(k.Most))
+	if n := k.At.Streams; k.ByConns && n > 1 {
+		return text + fmt.Sprintf(" All %d connections had %d requests open then: with more --conns or --streams it may be more.", conns, n)
+	}
 	if k.ByConns {
 		return text + fmt.Sprintf(" All %d connections were waiting then: with more --conns it may be more.", conns)
 	}

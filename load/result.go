@@ -18,6 +18,8 @@ type Result struct {
 	Failed  int64 // of these: what the protocol calls an error
 	Unasked int64 // answers that came with no request open
 	Closed  int64 // answers after which the service closed the connection
+	// Streams is what became of several requests on one connection.
+	Streams Streams
 	Lost    map[Kind]int64
 	// FromDue is from when a request was due, FromSent from when its first byte was written.
 	FromDue, FromSent *hdrhistogram.Histogram
@@ -45,6 +47,8 @@ type Result struct {
 	// Behind is how many requests were due at the end and not sent, as no connection was free.
 	Behind int64
 	Flow   *Flow // nil: requests were asked, and no bandwidth
+	// Sessions is what became of the sessions; nil: there were none.
+	Sessions *Sessions
 }
 
 // Kind is why a request or a connection came to nothing.
@@ -98,6 +102,15 @@ func (r *Result) LostAll() (n int64) {
 	return n
 }
 
+// StreamsEach is how many requests could be open on each connection at a time: the plan's, or the other side's limit.
+func (r *Result) StreamsEach() int {
+	n := max(1, r.Plan.Streams)
+	if l := r.Streams.Limit; l != nil {
+		n = min(n, *l)
+	}
+	return n
+}
+
 // Overloaded reports whether the service answered fewer requests than were due.
 func (r *Result) Overloaded() bool {
 	return r.Plan.Rate > 0 && float64(r.Done) < leastAchieved*r.Plan.wanted(r.Took) && r.Behind > 0
@@ -110,13 +123,26 @@ func (g *growth) add(at, took float64) {
 	g.n, g.x, g.y, g.xx, g.xy = g.n+1, g.x+at, g.y+took, g.xx+at*at, g.xy+at*took
 }
 
+func (g *growth) join(o growth) {
+	g.n, g.x, g.y, g.xx, g.xy = g.n+o.n, g.x+o.x, g.y+o.y, g.xx+o.xx, g.xy+o.xy
+}
+
+// slope is that of the line; known: there are enough points for one.
+func (g *growth) slope() (v float64, known bool) {
+	below := g.n*g.xx - g.x*g.x
+	if g.n < fewForSlope || below <= 0 {
+		return 0, false
+	}
+	return (g.n*g.xy - g.x*g.y) / below, true
+}
+
+// fewForSlope points have a line whatever they are.
+const fewForSlope = 3
+
 // Growth is how much longer the answers take with each second that passes, in seconds: as measured, and by
 // arithmetic, which is the share of the requests that is not answered in time.
 func (r *Result) Growth() (measured, predicted float64) {
-	g := r.growth
-	if below := g.n*g.xx - g.x*g.x; below > 0 {
-		measured = (g.n*g.xy - g.x*g.y) / below
-	}
+	measured, _ = r.growth.slope()
 	if r.Plan.Rate > 0 {
 		predicted = max(0, 1-r.Rate()/r.Plan.Rate)
 	}

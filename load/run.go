@@ -40,11 +40,13 @@ type run struct {
 	waited     time.Duration // in poll.wait
 	out        *Result
 
-	flow     *flowing // nil: requests are asked, and no bandwidth
-	taken    int64    // requests that the kernel took whole
-	logins   *logins  // nil: the protocol has none
-	loginErr error    // the first one
-	address  string   // the numeric form of to
+	leaving  []*conn   // connections that the other side ends, and over which answers are still to come (leave.go)
+	sessions []session // of each connection; nil: they are none
+	flow     *flowing  // nil: requests are asked, and no bandwidth
+	taken    int64     // requests that the kernel took whole
+	logins   *logins   // nil: the protocol has none
+	loginErr error     // the first one
+	address  string    // the numeric form of to
 }
 
 // Run asks until the plan's time is over or ctx is done; what came until then is returned.
@@ -116,6 +118,9 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	defer r.poll.close()
 	r.conns = make([]conn, r.plan.Conns)
+	if r.plan.Sessions {
+		r.sessions = newSessions(r.plan.Conns)
+	}
 	for i := range r.conns {
 		r.conns[i] = conn{fd: -1, next: int64(i), heapAt: -1}
 	}
@@ -133,10 +138,13 @@ func (r *run) all(ctx context.Context) (err error) {
 	r.out.Began = r.began.Add(r.from)
 	delayed, known := runDelay()
 	defer func() { r.countRunDelay(delayed, known) }()
+	r.order.running = true
 	for i := range r.conns {
 		c := &r.conns[i]
 		c.freeAt, c.again = 0, beforeAgain
-		r.order.add(c, &r.plan)
+		if c.at != waiting {
+			r.order.add(c, &r.plan)
+		}
 	}
 	for {
 		r.clock()
@@ -198,21 +206,29 @@ const (
 
 // ask sends the next request of a connection that is free.
 func (r *run) ask(c *conn) error {
-	c.due, c.piece, c.wrote = r.plan.due(c.next), 0, 0
-	ready := max(c.due, c.freeAt)
-	if r.plan.Rate == 0 {
-		c.due = ready
+	if c.several != nil {
+		return r.askOneMore(c)
 	}
+	c.piece, c.wrote = 0, 0
 	c.request = c.talk.Ask(c.next)
-	c.readyAt, c.sent = ready, r.now
-	if c.counts(r) {
-		r.out.Sent++
-		r.second.Sent++
-		note(r.out.Lag, c.sent-ready)
-	}
-	r.openChanged(1)
+	r.begin(c, &c.openRequest)
 	c.at = asking
 	return r.goOn(c)
+}
+
+// begin notes that the next request of a connection is sent now.
+func (r *run) begin(c *conn, q *openRequest) {
+	q.due = r.plan.due(c.next)
+	q.readyAt, q.sent = max(q.due, c.freeAt), r.now
+	if r.plan.Rate == 0 {
+		q.due = q.readyAt
+	}
+	if q.counts(r) {
+		r.out.Sent++
+		r.second.Sent++
+		note(r.out.Lag, q.sent-q.readyAt)
+	}
+	r.openChanged(1)
 }
 
 // goOn writes what is left of a request.
@@ -233,30 +249,38 @@ func (r *run) goOn(c *conn) error {
 	return nil
 }
 
-// counts reports whether the open request is one of those that are measured: by when it was sent. Of a
+// counts reports whether the request is one of those that are measured: by when it was sent. Of a
 // service that is overloaded those that are sent in the window were due long before it.
-func (c *conn) counts(r *run) bool { return c.sent >= r.from && c.sent < r.until }
+func (q *openRequest) counts(r *run) bool { return q.sent >= r.from && q.sent < r.until }
 
 func (r *run) answered(c *conn, failed int) {
+	r.finish(c, &c.openRequest, failed)
+	r.isFree(c)
+}
+
+// finish notes the answer of a request.
+func (r *run) finish(c *conn, q *openRequest, failed int) {
 	if c.base == nil {
 		r.firstAnswer(c)
 	}
 	if r.now >= r.from && r.now < r.until {
 		r.out.Answers++
-		r.out.growth.add(r.now.Seconds(), (r.now - c.due).Seconds())
+		r.out.growth.add(r.now.Seconds(), (r.now - q.due).Seconds())
 	}
-	if c.counts(r) {
+	if r.sessions != nil {
+		r.sessions[r.indexOf(c)].answered(r, q)
+	}
+	if q.counts(r) {
 		r.out.Done++
 		r.out.Failed += int64(failed)
-		note(r.out.FromDue, r.now-c.due)
-		if r.plan.Deadline > 0 && r.now-c.due > r.plan.Deadline {
+		note(r.out.FromDue, r.now-q.due)
+		if r.plan.Deadline > 0 && r.now-q.due > r.plan.Deadline {
 			r.out.Late++
 		}
-		note(r.out.FromSent, r.now-c.sent)
-		r.took(c, failed)
+		note(r.out.FromSent, r.now-q.sent)
+		r.took(q, failed)
 	}
 	r.openChanged(-1)
-	r.isFree(c)
 }
 
 func (r *run) isFree(c *conn) {
@@ -291,7 +315,10 @@ func (r *run) changed(e unix.EpollEvent) error {
 		}
 		return nil
 	}
-	c := &r.conns[e.Fd]
+	c := r.numbered(int(e.Fd))
+	if c == nil {
+		return nil
+	}
 	switch c.at {
 	case away:
 		return nil
@@ -329,21 +356,8 @@ func (r *run) read(c *conn, ended bool) error {
 		}
 		r.clock()
 		r.plan.Options.quick(c.fd)
-		got, err := c.talk.Read(r.buf[:n])
-		r.out.Unasked += int64(got.Stale)
-		if got.Done > 0 && c.at == waiting {
-			r.answered(c, min(got.Failed, 1))
-			got.Done--
-		}
-		r.out.Unasked += int64(got.Done)
-		switch {
-		case errors.Is(err, protocol.ErrGoing):
-			return r.failed(c, Closed)
-		case err != nil:
-			return r.failed(c, NoProtocol)
-		case got.Last && c.at == free:
-			r.out.Closed++
-			return r.anew(c)
+		if err := r.came(c, r.buf[:n]); err != nil || c.at == away {
+			return err
 		}
 		if err := r.sendReply(c); err != nil {
 			return err
@@ -351,6 +365,30 @@ func (r *run) read(c *conn, ended bool) error {
 		if !c.datagrams && c.top == nil && !ended && n < len(r.buf) { // a short read of a stream was all there is (epoll(7))
 			return nil
 		}
+	}
+	return nil
+}
+
+// came takes what a connection received.
+func (r *run) came(c *conn, b []byte) error {
+	got, err := c.talk.Read(b)
+	if c.several != nil {
+		return r.cameForSeveral(c, got, err)
+	}
+	r.out.Unasked += int64(got.Stale)
+	if got.Done > 0 && c.at == waiting {
+		r.answered(c, min(got.Failed, 1))
+		got.Done--
+	}
+	r.out.Unasked += int64(got.Done)
+	switch {
+	case errors.Is(err, protocol.ErrGoing):
+		return r.failed(c, Closed)
+	case err != nil:
+		return r.failed(c, NoProtocol)
+	case got.Last && c.at == free:
+		r.out.Closed++
+		return r.anew(c)
 	}
 	return nil
 }
@@ -402,6 +440,9 @@ func (r *run) sendReply(c *conn) error {
 		}
 		c.reply = c.reply[n:]
 	}
+	if c.several != nil {
+		return r.settle(c)
+	}
 	return nil
 }
 
@@ -415,9 +456,15 @@ func (r *run) end() {
 	if r.flow != nil {
 		r.out.Flow = r.flow.of(r.plan)
 	}
+	if r.sessions != nil {
+		r.unanswered()
+	}
 	for i := range r.conns {
 		c := &r.conns[i]
-		if (c.at == asking || c.at == waiting) && c.counts(r) {
+		switch {
+		case c.several != nil:
+			r.loseOpen(c, NoAnswer)
+		case (c.at == asking || c.at == waiting) && c.counts(r):
 			r.lose(NoAnswer)
 			c.next += int64(len(r.conns))
 		}
@@ -432,7 +479,15 @@ func (r *run) end() {
 			r.out.Behind += (last - c.next + int64(len(r.conns)) - 1) / int64(len(r.conns))
 		}
 	}
+	for _, c := range r.leaving {
+		if c != nil {
+			r.loseOpen(c, NoAnswer)
+		}
+	}
 	if r.now > r.from+r.second.Began {
 		r.endSecond(r.now)
+	}
+	if r.sessions != nil {
+		r.out.Sessions = sessionsOf(r.sessions, r.out)
 	}
 }

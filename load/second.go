@@ -88,9 +88,9 @@ func (r *run) lose(kind Kind) {
 }
 
 // took notes an answer that counts, with the parts of the time since it was due.
-func (r *run) took(c *conn, failed int) {
-	due, sent := r.now-c.due, r.now-c.sent
-	parts := Parts{1, max(0, c.readyAt-c.due).Seconds(), max(0, c.sent-c.readyAt).Seconds(), sent.Seconds()}
+func (r *run) took(q *openRequest, failed int) {
+	due, sent := r.now-q.due, r.now-q.sent
+	parts := Parts{1, max(0, q.readyAt-q.due).Seconds(), max(0, q.sent-q.readyAt).Seconds(), sent.Seconds()}
 	r.out.Parts.add(parts)
 	r.out.byDue[min(recording.TurnBucket(due.Seconds()), buckets-1)].add(parts)
 	s := &r.second

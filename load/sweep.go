@@ -118,7 +118,7 @@ func (s Sweep) Took() (d time.Duration) {
 // PointOf is what a shape needs of a run.
 func PointOf(r *Result) shape.Point {
 	at := func(q float64) float64 { return float64(r.FromSent.ValueAtQuantile(q)) / 1e9 }
-	p := shape.Point{Rate: r.Plan.Rate, Conns: r.Plan.Conns, Size: r.Plan.Size, Answers: r.Rate(), Open: r.Open, Lost: r.LostAll(), Sent: r.Sent, Why: r.HonestSinceSent()}
+	p := shape.Point{Rate: r.Plan.Rate, Conns: r.Plan.Conns, Streams: r.StreamsEach(), Size: r.Plan.Size, Answers: r.Rate(), Open: r.Open, Lost: r.LostAll(), Sent: r.Sent, Why: r.HonestSinceSent()}
 	if r.FromSent.TotalCount() > 0 {
 		p.Mean, p.P50, p.P90, p.P99 = r.FromSent.Mean()/1e9, at(50), at(90), at(99)
 		p.Lag = float64(r.Lag.ValueAtQuantile(50)) / 1e9

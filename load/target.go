@@ -30,8 +30,8 @@ type Request struct {
 	Headers []string
 	Data    string // a message of tcp and udp, the body of HTTP, a command of Redis, a statement of SQL
 	HTTP2   bool
-	// Message of gRPC in its wire format; nil: empty.
-	Message  []byte
+	// Messages of gRPC in their wire format; none: one that is empty.
+	Messages [][]byte
 	Insecure bool // any certificate is accepted
 }
 
@@ -169,11 +169,18 @@ func grpc(t *Target, u *url.URL, r Request) error {
 	for i := range headers {
 		headers[i][0] = strings.ToLower(headers[i][0])
 	}
+	size := 0
+	for _, m := range r.Messages {
+		size += len(m)
+	}
+	if size > mostBytes {
+		return fmt.Errorf("messages of %d bytes in one request: up to %d", size, mostBytes)
+	}
 	if u.Scheme == "grpcs" {
-		t.Protocol = protocol.OverTLS(protocol.NewGRPC("https", u.Host, method, headers, r.Message), u.Hostname(), "h2", r.Insecure)
+		t.Protocol = protocol.OverTLS(protocol.NewGRPC("https", u.Host, method, headers, r.Messages...), u.Hostname(), "h2", r.Insecure)
 		return nil
 	}
-	t.Protocol = protocol.NewGRPC("http", u.Host, method, headers, r.Message)
+	t.Protocol = protocol.NewGRPC("http", u.Host, method, headers, r.Messages...)
 	return nil
 }
 

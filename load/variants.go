@@ -20,7 +20,7 @@ func Nothing(text string, r Request) (t Target, what string, err error) {
 	if err != nil {
 		return t, "", err
 	}
-	r.Data, r.Message, r.Split = "", nil, nil
+	r.Data, r.Messages, r.Split = "", nil, nil
 	switch u.Scheme {
 	case "http", "https":
 		u.Path, u.RawPath, u.RawQuery, r.Method, what = nowhere, "", "", "HEAD", "HEAD of a path that does not exist"

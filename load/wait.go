@@ -35,6 +35,11 @@ func (p *poller) add(fd, number int, room bool) error {
 	return p.watch(unix.EPOLL_CTL_ADD, fd, number, room)
 }
 
+// renumber has a socket that is watched reported under another number. What can be read on it now is reported again.
+func (p *poller) renumber(fd, number int) error {
+	return p.watch(unix.EPOLL_CTL_MOD, fd, number, true)
+}
+
 // addRoom has a socket that is watched report room as well.
 func (p *poller) addRoom(fd, number int) error {
 	return p.watch(unix.EPOLL_CTL_MOD, fd, number, true)

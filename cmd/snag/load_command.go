@@ -44,8 +44,14 @@ shows how much of it arrives.
 
 Targets: tcp://HOST:PORT and udp://HOST:PORT (a message of --size bytes, an answer of
 --reply bytes), http:// and https:// (HTTP/1.1; HTTP/2 with --http2),
-grpc://HOST:PORT/PACKAGE.SERVICE/METHOD and grpcs://, redis:// and rediss://,
-postgres://USER@HOST/DATABASE, dns://RESOLVER/NAME?type=A.
+grpc://HOST:PORT/PACKAGE.SERVICE/METHOD and grpcs:// (with --messages N in one request,
+of methods that take a stream), redis:// and rediss://, postgres://USER@HOST/DATABASE,
+dns://RESOLVER/NAME?type=A. Over HTTP/2 and gRPC one connection carries --streams N requests
+at a time.
+
+session:TARGET, as session:tcp://HOST:PORT, runs each connection as a session: it sends a
+message in every --every and waits for the answer. snag reports how many sessions missed
+--deadline, and how fast their delay grows, as measured and as predicted.
 
 Media: rtp+udp://HOST:PORT sends RTP at a bit rate; rtmp://HOST/APP/STREAM plays a stream
 with --players, and publishes an FLV file with --publishers.
@@ -55,7 +61,9 @@ Exit codes: 0 measured, 11 measured and not the service's figures, 1 failed.`,
   snag load http://127.0.0.1:8080/ --rate 10..40k
   snag load http://127.0.0.1:8080/ --until 'p99 < 100ms'
   snag load tcp://127.0.0.1:9000 --rate 500 --size 100 --split 20,80 --nodelay=false
-  snag load tcp://127.0.0.1:9000 --conns 200 --every 320ms --size 10240 --deadline 500ms
+  snag load https://127.0.0.1:8443/ --http2 --streams 100 --conns 2 --rate 5k
+  snag load grpc://127.0.0.1:9000/pkg.Service/Upload --data '{"n":1}' --messages 20
+  snag load session:tcp://127.0.0.1:9000 --conns 200
   snag load tcp://127.0.0.1:9000 --like trace.txt --pid 4711 --fd 5
   snag load udp://127.0.0.1:9000 --pingpong --cpu 1
   snag load tcp://192.0.2.1:9000 --bandwidth 50Mbit --size 1400

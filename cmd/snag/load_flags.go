@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"snag/internal/cli"
 	"snag/load"
@@ -16,12 +17,13 @@ import (
 
 type loadFlags struct {
 	rate, conns, size string
-	repeats           int
+	repeats, streams  int
 	until             string
 	every, deadline   time.Duration
 	window, timeout   time.Duration
 	request           load.Request
 	descriptor        string
+	messages          int
 	noDelay, quickAck bool
 	options           load.SocketOptions
 	hdr, html, out    string
@@ -35,12 +37,13 @@ type loadFlags struct {
 
 func (f *loadFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.rate, "rate", "100", "requests a second over all connections (1k is 1,000); a range as 10..40k: a sweep; max: one open request on each connection, again and again")
+	flags.StringVar(&f.rate, "rate", "100", "requests a second over all connections (1k is 1,000); a range as 10..40k: a sweep; max: as many as may be open, again and again")
 	flags.StringVar(&f.conns, "conns", "10", "connections; a range as 1..64: a sweep")
+	flags.IntVar(&f.streams, "streams", 1, "HTTP/2 and gRPC: so many requests can be open on one connection at a time")
 	flags.IntVar(&f.repeats, "repeats", 3, "of a sweep: how often each step runs")
 	flags.StringVar(&f.until, "until", "", "find the highest rate at which this holds, as 'p99 < 100ms'")
-	flags.DurationVar(&f.every, "every", 0, "sessions: each connection sends one request in this time (instead of --rate)")
-	flags.DurationVar(&f.deadline, "deadline", 0, "also count the requests that are not answered within this time")
+	flags.DurationVar(&f.every, "every", 0, "sessions: each connection sends one request in this time (instead of --rate; 320ms with session:)")
+	flags.DurationVar(&f.deadline, "deadline", 0, "also count the requests that are not answered within this time (as --every with session:)")
 	flags.DurationVar(&f.window, "for", 10*time.Second, "how long (of a sweep and --until: each step, 2s unless given)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "how long a request may be open")
 	flags.StringVar(&f.size, "size", "64", "tcp and udp: bytes of a message (4k is 4,096); a range as 1..64k: a sweep")
@@ -53,6 +56,12 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
 	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
 	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "connections" {
+			name = "conns"
+		}
+		return pflag.NormalizedName(name)
+	})
 	f.like.add(flags)
 	f.media.add(flags)
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
@@ -69,6 +78,7 @@ func (f *loadFlags) addRequest(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.request.Headers, "header", nil, "HTTP and gRPC: a header, as 'Name: value'")
 	flags.BoolVar(&f.request.HTTP2, "http2", false, "HTTP/2 instead of HTTP/1.1")
 	flags.BoolVar(&f.request.Insecure, "insecure", false, "TLS: accept any certificate")
+	flags.IntVar(&f.messages, "messages", 0, "gRPC: messages in one request, of methods that take a stream (default: as many as --data has, or 1)")
 	flags.StringVar(&f.descriptor, "descriptor", "", "gRPC: a file of protoc --descriptor_set_out (default: the service is asked by reflection)")
 	flags.BoolVar(&f.noDelay, "nodelay", true, "TCP_NODELAY; false: Nagle's algorithm delays a write while another is not acknowledged")
 	flags.BoolVar(&f.quickAck, "quickack", false, "TCP_QUICKACK: acknowledge at once (default: as the kernel has it)")
@@ -96,6 +106,9 @@ const stepLasts = 2 * time.Second
 
 func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string) (out asked, err error) {
 	given := cmd.Flags().Changed
+	if target, err = f.session(cmd, target); err != nil {
+		return out, err
+	}
 	if out.from, out.to, err = load.ParseRates(f.rate); err != nil {
 		return out, cli.Usage("--rate %s: %v", f.rate, err)
 	}
@@ -170,7 +183,8 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 		window = stepLasts
 	}
 	p := &out.plan
-	p.PingPong, p.Spin = f.pingPong, f.spin
+	p.Sessions = f.every > 0
+	p.PingPong, p.Spin, p.Streams = f.pingPong, f.spin, f.streams
 	p.Rate, p.Conns, p.For, p.Warm, p.Timeout, p.Options, p.Deadline = out.from, out.conns[0], window, min(time.Second, window/10), f.timeout, f.options, f.deadline
 	if out.bits > 0 {
 		if out.plan, err = p.ForBandwidth(out.bits); err != nil {
@@ -217,15 +231,40 @@ func (f *loadFlags) target(ctx context.Context, text string) (load.Target, error
 	if err != nil {
 		return to, cli.Usage("%v", err)
 	}
-	if !strings.HasPrefix(text, "grpc") || r.Data == "" {
+	if !strings.HasPrefix(text, "grpc") {
+		if f.messages != 0 {
+			return to, cli.Usage("--messages is of grpc:// and grpcs://: a request to %s is one message", to.Name)
+		}
 		return to, nil
 	}
-	if r.Message, err = reflection.Encode(ctx, text, r.Data, f.descriptor, r.Insecure); err != nil {
-		var bad *reflection.DataError
-		if errors.As(err, &bad) {
-			return to, cli.Usage("--data: %v", err)
-		}
+	if f.messages < 0 || f.messages > mostMessages {
+		return to, cli.Usage("--messages %d: from 1 to %d", f.messages, mostMessages)
+	}
+	if r.Data == "" && f.messages <= 1 {
+		return to, nil
+	}
+	if r.Messages, err = f.encode(ctx, text, r); err != nil {
 		return to, err
 	}
-	return load.ParseTarget(text, r)
+	if to, err = load.ParseTarget(text, r); err != nil {
+		return to, cli.Usage("%v", err)
+	}
+	return to, nil
+}
+
+// mostMessages of one request are kept in memory for as long as the load runs.
+const mostMessages = 1_000_000
+
+// encode has the messages of gRPC in their wire format.
+func (f *loadFlags) encode(ctx context.Context, target string, r load.Request) ([][]byte, error) {
+	messages, err := reflection.Encode(ctx, reflection.Call{Target: target, JSON: r.Data, Messages: f.messages, Descriptor: f.descriptor, Insecure: r.Insecure})
+	var bad *reflection.DataError
+	var one *reflection.OneMessageError
+	switch {
+	case errors.As(err, &one) && f.messages > 1:
+		return nil, cli.Usage("--messages %d: %v", f.messages, err)
+	case errors.As(err, &bad), errors.As(err, &one):
+		return nil, cli.Usage("--data: %v", err)
+	}
+	return messages, err
 }

@@ -15,6 +15,9 @@ func (f *loadFlags) modes(given func(string) bool, out *asked) error {
 		}
 		return nil
 	}
+	if f.streams < 1 {
+		return cli.Usage("--streams %d: at least 1", f.streams)
+	}
 	if f.spin && f.options.CPU < 0 {
 		return cli.Usage("--spin needs a CPU to stay on: --cpu N")
 	}

@@ -2,12 +2,21 @@ package protocol
 
 import "encoding/binary"
 
-// NewGRPC calls a method of gRPC (its protocol over HTTP/2: grpc/doc/PROTOCOL-HTTP2.md). message is one
-// message in its wire format. The answer ends with the stream, whether it is one message or many.
-func NewGRPC(scheme, authority, method string, more [][2]string, message []byte) *HTTP2 {
+// NewGRPC calls a method of gRPC (its protocol over HTTP/2: grpc/doc/PROTOCOL-HTTP2.md). messages are in their wire
+// format; none: one that is empty. They are sent one after the other, as far as the windows have room, and the
+// client's side of the stream ends with the last one. The answer ends with the stream, whether it is one message or
+// many.
+func NewGRPC(scheme, authority, method string, more [][2]string, messages ...[]byte) *HTTP2 {
 	headers := append([][2]string{{":method", "POST"}, {":scheme", scheme}, {":path", "/" + method}, {":authority", authority},
 		{"te", "trailers"}, {"content-type", "application/grpc"}, {"user-agent", "snag"}}, more...)
-	p := NewHTTP2(headers, Message(message))
+	if len(messages) == 0 {
+		messages = [][]byte{nil}
+	}
+	var body []byte
+	for _, m := range messages {
+		body = append(body, Message(m)...)
+	}
+	p := NewHTTP2(headers, body)
 	p.failed = func(about map[string]string) bool { return about["grpc-status"] != "0" }
 	return p
 }

@@ -15,7 +15,7 @@ type Protocol interface {
 	Server() Server
 }
 
-// Conversation is what is said on one connection. At most one request is open on it.
+// Conversation is what is said on one connection. At most one request is open on it, unless it is a Many.
 type Conversation interface {
 	// Ask returns the next request in the writes in which it is sent. number is the request's own of
 	// the whole load. The bytes are valid until the next call.
@@ -32,6 +32,26 @@ type Got struct {
 	Stale  int // datagrams that answer an earlier request
 	// Last: the other side closes the connection after this answer.
 	Last bool
+}
+
+// Many is a conversation on which several requests can be open at once. Each is known by its number.
+type Many interface {
+	Conversation
+	Replier
+	// Limit is how many requests can be open now; said: the other side set it. It may change with each Read.
+	Limit() (n int, said bool)
+	// Ended are the requests that ended in the last Read. They are valid until the next one.
+	Ended() []Ended
+	// Cancel gives up a request. What still comes for it is ignored.
+	Cancel(number int64)
+}
+
+// Ended is the end of one request.
+type Ended struct {
+	Number int64
+	Failed bool // an error in the protocol's own words
+	// Untaken: the other side did not begin to process it and ends the connection. It can be sent on another one.
+	Untaken bool
 }
 
 // Ender is a conversation in which an answer may end with its connection.

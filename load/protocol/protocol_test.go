@@ -212,6 +212,7 @@ func FuzzConversations(f *testing.F) {
 	all := []Protocol{NewHTTP2([][2]string{{":method", "GET"}}, make([]byte, 100_000)), &Redis{}, pg}
 	f.Add([]byte("*2\r\n+a\r\n$1\r\nx\r\n"), 3)
 	f.Add(frame(frameSettings, 0, 0, setting(settingWindow, 5)), 4)
+	f.Add(append(frame(frameGoAway, 0, 0, []byte{0, 0, 0, 1, 0, 0, 0, 0}), frame(frameReset, 0, 1, make([]byte, 4))...), 7)
 	f.Add(message('Z', []byte{'I'}), 2)
 	f.Fuzz(func(t *testing.T, b []byte, step int) {
 		if step < 1 {
@@ -220,6 +221,9 @@ func FuzzConversations(f *testing.F) {
 		for _, p := range all {
 			c := p.New()
 			c.Ask(0)
+			if _, several := c.(Many); several {
+				c.Ask(1)
+			}
 			for at := 0; at < len(b); at += step {
 				if _, err := c.Read(b[at:min(at+step, len(b))]); err != nil {
 					break

@@ -1,4 +1,4 @@
-// Package reflection encodes a message of gRPC that was given as JSON. What the message consists of comes
+// Package reflection encodes messages of gRPC that were given as JSON. What a message consists of comes
 // from a descriptor file, or from the service itself by server reflection
 // (grpc/doc/server-reflection.md).
 package reflection
@@ -16,27 +16,21 @@ import (
 	"os"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
-	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// DataError is a message that does not fit its description.
-type DataError struct{ error }
-
-// Encode returns the wire format of a method's message. target is grpc://HOST:PORT/PACKAGE.SERVICE/METHOD;
-// file is a descriptor set, "": the service is asked.
-func Encode(ctx context.Context, target, json, file string, insecure bool) ([]byte, error) {
-	u, err := url.Parse(target)
+// method finds the description of a call's method.
+func method(ctx context.Context, call Call) (protoreflect.MethodDescriptor, error) {
+	u, err := url.Parse(call.Target)
 	if err != nil {
 		return nil, err
 	}
 	service, method, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
-	set, err := describe(ctx, u, service, file, insecure)
+	set, err := describe(ctx, u, service, call.Descriptor, call.Insecure)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +50,7 @@ func Encode(ctx context.Context, target, json, file string, insecure bool) ([]by
 	if m == nil {
 		return nil, fmt.Errorf("%s has no method %s: %s", service, method, strings.Join(names(s.Methods()), ", "))
 	}
-	message := dynamicpb.NewMessage(m.Input())
-	if err := protojson.Unmarshal([]byte(json), message); err != nil {
-		return nil, &DataError{fmt.Errorf("it is not a %s: %w", m.Input().FullName(), err)}
-	}
-	return proto.Marshal(message)
+	return m, nil
 }
 
 func names(all protoreflect.MethodDescriptors) (out []string) {

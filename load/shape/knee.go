@@ -8,7 +8,8 @@ type Knee struct {
 	Base float64 // s: a request's time while nothing queues
 	// Workers is how many requests the service works on at a time: Most × Base, by Little's law.
 	Workers float64
-	// ByConns: all connections were waiting, so that their number is the limit as far as can be seen.
+	// ByConns: all connections were waiting, with as many requests on each as it carries, so that their number is the
+	// limit as far as can be seen.
 	ByConns bool
 	Soft    float64 // how sharp the knee is: 1 very soft, 10 and more a corner
 	At      At      // the first rate beyond it
@@ -55,7 +56,7 @@ func FindKnee(all []At) (k Knee, found bool) {
 	}
 	k.Most, k.Soft = softest(all)
 	k.Workers = k.Most * k.Base
-	k.ByConns = k.Workers > byConns*float64(all[0].Conns)
+	k.ByConns = k.Workers > byConns*float64(all[0].Conns*max(1, k.At.Streams))
 	return k, true
 }
 

@@ -12,6 +12,7 @@ import (
 type Point struct {
 	Rate    float64 // requests/s asked for; 0: as many as possible
 	Conns   int
+	Streams int     // requests that can be open on a connection at a time; 0 is 1
 	Size    int     // bytes of a message; 0: it has one size
 	Answers float64 // answers/s
 	Open    float64 // requests open on average

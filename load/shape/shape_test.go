@@ -144,6 +144,13 @@ func TestKnee(t *testing.T) {
 	if !found || !k.ByConns {
 		t.Errorf("10 connections that all wait are the limit: %v %+v", found, k)
 	}
+	several := points(rates, 10, func(r float64) float64 { return min(r, 500) }, func(float64) float64 { return 0.02 })
+	for i := range several {
+		several[i].Streams = 5
+	}
+	if k, found := FindKnee(several); !found || k.ByConns {
+		t.Errorf("10 connections of 5 requests each, of which 10 are open, are not the limit: %v %+v", found, k)
+	}
 }
 
 func TestFallsAndUSL(t *testing.T) {

@@ -60,16 +60,22 @@ func (l Loaded) Text(w io.Writer) {
 			row(w, "  snag itself late by", r.Lag)
 		}
 	}
-	fmt.Fprintf(w, "\n%.2f requests open on average, on %s\n", r.Open, units.Plural(r.Plan.Conns, "connection"))
+	fmt.Fprintf(w, "\n%.2f requests open on average, on %s%s\n", r.Open, units.Plural(r.Plan.Conns, "connection"), upTo(r))
+	for _, line := range streams(r) {
+		fmt.Fprint(w, shown.Wrapped(line, wide))
+	}
 	if r.Behind > 0 {
-		fmt.Fprintf(w, "%s requests were due and not sent when the time was over: no connection was free\n", units.Count(float64(r.Behind)))
-		if measured, predicted := r.Growth(); predicted > 0.01 && measured > 0.01 {
+		fmt.Fprintf(w, "%s requests were due and not sent when the time was over: %s\n", units.Count(float64(r.Behind)), busy(r))
+		if measured, predicted := r.Growth(); r.Sessions == nil && predicted > 0.01 && measured > 0.01 {
 			fmt.Fprintf(w, "each second adds %s to the wait (%s by arithmetic: %s answers a second of %s asked)\n", short(measured), short(predicted), units.Count(r.Rate()), units.Count(r.Plan.Rate))
 		}
 	}
 	if r.Plan.Deadline > 0 && r.Done > 0 {
 		late := r.Late + r.LostAll() + r.Behind
 		fmt.Fprintf(w, "%s of the requests were not answered within %s\n", units.Percent(float64(late)/float64(r.Sent+r.Behind)), r.Plan.Deadline)
+	}
+	for _, line := range sessions(r) {
+		fmt.Fprint(w, shown.Wrapped(line, wide))
 	}
 	if r.Closed > 0 {
 		fmt.Fprintf(w, "the service closed the connection after %s: the time to make the next one is part of the time since a request was due\n", units.Plural(int(r.Closed), "answer"))
@@ -136,8 +142,14 @@ func (l Loaded) JSON(w io.Writer) error {
 		"open": r.Open, "behind": r.Behind, "busy": r.Busy, "not_the_services": r.Honest(),
 		"since_due": seconds(r.FromDue), "since_sent": seconds(r.FromSent), "own_lag": seconds(r.Lag),
 	}
+	if r.Plan.Streams > 1 {
+		out["streams"] = streamsJSON(r)
+	}
 	if r.Plan.Deadline > 0 {
 		out["deadline"], out["late"] = r.Plan.Deadline.Seconds(), r.Late
+	}
+	if r.Sessions != nil {
+		out["sessions"] = sessionsJSON(r.Sessions)
 	}
 	if r.Plan.Bandwidth > 0 {
 		out["bandwidth"] = bandwidthJSON(r)
