@@ -1,0 +1,145 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"snag/internal/units"
+	"snag/ledger"
+	"snag/recording"
+	"snag/scene"
+)
+
+// service is what snag eliminate tried on one target. It is evidence of that service, for the time of the
+// experiments; what is ruled out there may well act elsewhere.
+type service struct {
+	target  string
+	remote  string
+	netns   uint64
+	subject recording.Subject
+	at      *scene.Socket // its socket, where it is on this host
+	rows    []recording.Experiment
+	// busy is why the figures are this host's own, and say nothing of the service; "": they are the service's.
+	busy string
+}
+
+// tried are the services on which a recording has experiments.
+func tried(s *scene.Scene, r *recording.Recording) (out []*service) {
+	for _, row := range r.Experiments {
+		i := slices.IndexFunc(out, func(x *service) bool { return x.target == row.Target && x.netns == row.Netns })
+		if i < 0 {
+			i = len(out)
+			out = append(out, &service{target: row.Target, netns: row.Netns})
+		}
+		x := out[i]
+		x.rows = append(x.rows, row)
+		if x.remote == "" && row.Remote != "" {
+			x.remote = row.Remote
+		}
+		for _, one := range row.Suspects {
+			if one.Suspect == clientBusy && one.State == recording.FoundBy {
+				x.busy = one.About + ": " + one.Why
+			}
+		}
+	}
+	for _, x := range out {
+		x.locate(s, r)
+	}
+	return out
+}
+
+// clientBusy is what snag eliminate calls a host that is too busy to measure on.
+const clientBusy = "client-busy"
+
+// locate finds the service's socket on this host; a service elsewhere is a peer.
+func (x *service) locate(s *scene.Scene, r *recording.Recording) {
+	proto := x.rows[0].Proto
+	x.subject = recording.Subject{Kind: recording.KindPeer, Netns: x.netns, Proto: proto, Remote: x.remote}
+	if x.remote == "" {
+		x.subject.Remote = x.target
+		return
+	}
+	if x.at = ledger.Asked(s, r, x.netns, proto, x.remote); x.at != nil {
+		x.subject = x.at.Subject
+	}
+}
+
+// is tells whether a subject is this service, or a connection of a client to it, and nothing besides: a process
+// that listens at another port too is not.
+func (x *service) is(s *scene.Scene, sub recording.Subject) bool {
+	if scene.IDOf(sub) == scene.IDOf(x.subject) || x.remote != "" && sub.Netns == x.netns && sub.Remote == x.remote {
+		return true
+	}
+	if x.at == nil {
+		return false
+	}
+	switch sub.Kind {
+	case recording.KindSocket, recording.KindFlow:
+		return sub.Netns == x.subject.Netns && sub.Local == x.remote
+	case recording.KindProcess, recording.KindThread:
+		return slices.ContainsFunc(x.at.Owners, func(p *scene.Process) bool { return p.Subject.PID == sub.PID }) &&
+			!slices.ContainsFunc(s.Sockets, func(k *scene.Socket) bool {
+				return k != x.at && k.Listening() && slices.ContainsFunc(k.Owners, func(p *scene.Process) bool { return p.Subject.PID == sub.PID })
+			})
+	}
+	return false
+}
+
+// request is the row of the request itself; nil: it was not asked.
+func (x *service) request() *recording.Experiment {
+	i := slices.IndexFunc(x.rows, func(row recording.Experiment) bool { return row.Experiment == "request" })
+	if i < 0 || x.rows[i].NotDone != "" {
+		return nil
+	}
+	return &x.rows[i]
+}
+
+// symptom is that its requests take longer than what was called slow, or fail; false: they do not, or the
+// figures are this host's own.
+func (x *service) symptom() (sym scene.Symptom, ok bool) {
+	row := x.request()
+	if row == nil || !row.Slow || x.busy != "" {
+		return sym, false
+	}
+	sym = scene.Symptom{Subject: x.subject, Onset: row.T, Active: []recording.Interval{{Start: row.T, End: row.End}}, Share: 1, Side: string(ledger.Calls)}
+	if row.Number != nil && *row.Number >= row.Limit {
+		sym.Name, sym.Amount, sym.Unit = scene.RequestLatency, *row.Number, "s"
+		sym.Text = fmt.Sprintf("half of the requests to %s took %s or more, and more than %s was called slow (snag eliminate)", x.target, units.Short(*row.Number), units.Short(row.Limit))
+		return sym, true
+	}
+	sym.Name, sym.Amount, sym.Unit = scene.ConnectionErrors, float64(max(1, row.Failed)), "connections"
+	sym.Text = fmt.Sprintf("no request to %s was answered (snag eliminate)", x.target)
+	if row.Tried > 0 {
+		sym.Share = float64(row.Failed) / float64(row.Tried)
+		sym.Text = fmt.Sprintf("%d of %s to %s got no answer (snag eliminate)", row.Failed, units.Plural(row.Tried, "request"), x.target)
+	}
+	return sym, true
+}
+
+// addTried adds what the experiments saw their requests suffer. Late answers that the ledger has already are
+// the same ones.
+func addTried(s *scene.Scene, all []*service) {
+	for _, x := range all {
+		sym, ok := x.symptom()
+		if !ok || sym.Name == scene.RequestLatency && latencyOf(s, scene.IDOf(sym.Subject)) >= 0 {
+			continue
+		}
+		s.Symptoms = append(s.Symptoms, sym)
+	}
+}
+
+// triedTellsNothing says why the experiments say nothing of a service; "": they do, or there were none.
+func triedTellsNothing(s *scene.Scene, r *recording.Recording) string {
+	for _, x := range tried(s, r) {
+		if x.busy != "" {
+			return fmt.Sprintf("the experiments on %s say nothing of it: %s", x.target, x.busy)
+		}
+		if x.request() == nil {
+			return fmt.Sprintf("the experiments on %s did not get to its request: nobody can say how long it takes", x.target)
+		}
+	}
+	if c, ok := r.Measured(recording.MeasureEliminate); !ok && c.State == recording.CoverageFailed {
+		return "the experiments failed: " + c.Why
+	}
+	return ""
+}
