@@ -22,7 +22,7 @@ func judge(r *recording.Recording, all []*suspect.Suspect) *Verdict {
 
 	found, settled, g := judgeParts(v, all)
 	g.settle()
-	v.abstain(g)
+	v.abstain(g, settled)
 
 	for _, c := range found {
 		v.Entries = append(v.Entries, c.entry(g))

@@ -173,7 +173,7 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 	v = &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Share: 1, Held: 1}}}
 	g := connect(sc, found, v.Symptoms, nil)
 	g.settle()
-	v.abstain(g)
+	v.abstain(g, nil)
 	if someCulprit(g) || !strings.Contains(v.Abstained, "nothing tells them apart") || v.Next == "" {
 		t.Errorf("abstained %q, next %q", v.Abstained, v.Next)
 	}
@@ -195,7 +195,7 @@ func TestConnectionsToOnePlace(t *testing.T) {
 		v := &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Share: 1, Held: 1}}}
 		g := connect(sc, found, v.Symptoms, nil)
 		g.settle()
-		v.abstain(g)
+		v.abstain(g, nil)
 		if someCulprit(g) == apart || (v.Abstained != "") != apart {
 			t.Errorf("to %q: abstained %q", remote, v.Abstained)
 		}

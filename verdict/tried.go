@@ -85,6 +85,15 @@ func (x *service) is(s *scene.Scene, sub recording.Subject) bool {
 	return false
 }
 
+// whole is the time of all experiments on it.
+func (x *service) whole() recording.Interval {
+	out := recording.Interval{Start: x.rows[0].T, End: x.rows[0].End}
+	for _, row := range x.rows[1:] {
+		out.Start, out.End = min(out.Start, row.T), max(out.End, row.End)
+	}
+	return out
+}
+
 // request is the row of the request itself; nil: it was not asked.
 func (x *service) request() *recording.Experiment {
 	i := slices.IndexFunc(x.rows, func(row recording.Experiment) bool { return row.Experiment == "request" })

@@ -22,12 +22,12 @@ func settleTried(sus *suspect.Suspect, s *scene.Scene, r *recording.Recording, a
 			left = true
 			f := a.finding(s)
 			if prove(f.Evidence) == confirmed {
-				c := &candidate{suspect: sus, finding: f, confidence: confidence(f.Evidence, sus, r), onset: a.span.Start, window: s.Window}
+				c := &candidate{suspect: sus, finding: f, confidence: confidence(f.Evidence, sus, r), onset: a.whole().Start, window: s.Window}
 				found = append(found, c)
 				continue
 			}
 			out = append(out, Entry{Suspect: sus, State: NotSeen, Tried: true, Subject: f.Subject, Text: a.doubt() + f.Text, Evidence: f.Evidence, Harm: f.Harm,
-				Active: f.Active, Since: a.span.Start, Confidence: confidence(f.Evidence, sus, r), Next: firstOf(a.next(), sus.Next)})
+				Active: f.Active, Since: f.Active[0].Start, Confidence: confidence(f.Evidence, sus, r), Next: firstOf(a.next(), sus.Next), Related: f.Related})
 		case a.cleared():
 			f := a.finding(s)
 			out = append(out, Entry{Suspect: sus, State: Cleared, Tried: true, Subject: f.Subject, Text: "ruled out for " + a.target + ": " + f.Text, Evidence: f.Evidence,
@@ -48,6 +48,7 @@ func (a *about) finding(s *scene.Scene) suspect.Finding {
 		f.Text = whys(a.struck)
 		return f
 	}
+	f.Active = []recording.Interval{a.whole()} // what is found with the last experiment was so at the first
 	f.Text = a.left[0].About + " (" + a.target + "): " + whys(a.left)
 	f.Harm = a.harm()
 	return f
@@ -56,10 +57,25 @@ func (a *about) finding(s *scene.Scene) suspect.Finding {
 // doubt is what an entry begins with that is not proved: nothing was found where a suspect only stays open.
 func (a *about) doubt() string {
 	if slices.ContainsFunc(a.left, func(p piece) bool { return p.State == recording.FoundBy }) {
-		return "suspected, not proved: "
+		return suspected
 	}
 	return "not ruled out: "
 }
+
+// unprovedByTrial says of a symptom what the experiments found to cause it, which is no proof, and what would be.
+func unprovedByTrial(sym scene.Symptom, settled []Entry) (text, next string) {
+	for _, e := range settled {
+		ofIt := slices.ContainsFunc(append([]recording.Subject{e.Subject}, e.Related...), func(s recording.Subject) bool { return scene.IDOf(s) == scene.IDOf(sym.Subject) })
+		strong := slices.ContainsFunc(e.Evidence, func(p suspect.Evidence) bool { return p.Side == suspect.For && p.Grade > suspect.Weak })
+		if e.Tried && e.State == NotSeen && ofIt && strong {
+			return "the experiments suspect " + e.Suspect.Name + " and cannot prove it: " + strings.TrimPrefix(e.Text, suspected), e.Next
+		}
+	}
+	return "", ""
+}
+
+// suspected is what the text of an entry begins with that is not proved.
+const suspected = "suspected, not proved: "
 
 // harm is what its requests suffer, and how much of an answer's time the cause takes where that is known.
 func (a *about) harm() (h suspect.Harm) {

@@ -26,7 +26,7 @@ func (p Place) Eliminate(ctx context.Context, plan trial.Plan, began func(elimin
 		p.Sink.Append(row)
 	}
 	c := recording.Coverage{Probe: recording.MeasureEliminate, State: recording.CoverageOK, Since: p.Clock(start)}
-	if i := slices.IndexFunc(rows, func(r recording.Experiment) bool { return r.NotDone != "" }); i >= 0 {
+	if i := slices.IndexFunc(rows, func(r recording.Experiment) bool { return r.NotDone != "" && r.NotDone != nothingToLookUp }); i >= 0 {
 		c.State, c.Why = recording.CoveragePartial, rows[i].What+": "+rows[i].NotDone
 	}
 	if len(m.Done) == 0 {
@@ -95,10 +95,16 @@ func spanOf(m *elimination.Measures, these elimination.Span) (s elimination.Span
 	return s
 }
 
+// nothingToLookUp is no experiment: it clears no resolver.
+const nothingToLookUp = "the target is an address: no name is looked up"
+
+// notDone is why an experiment did not run to its end; "": it did.
 func notDone(m *elimination.Measures, id string) string {
 	switch why := m.Missing[id]; {
 	case why != "":
 		return why
+	case id == elimination.Lookup && m.Resolve != nil && m.Resolve.Literal:
+		return nothingToLookUp
 	case !m.Did(id):
 		return "an earlier experiment found a suspect (--all goes on)"
 	}
