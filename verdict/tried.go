@@ -110,7 +110,7 @@ func (x *service) symptom() (sym scene.Symptom, ok bool) {
 	if row == nil || !row.Slow || x.busy != "" {
 		return sym, false
 	}
-	sym = scene.Symptom{Subject: x.subject, Onset: row.T, Active: []recording.Interval{{Start: row.T, End: row.End}}, Share: 1, Side: string(ledger.Calls)}
+	sym = scene.Symptom{Subject: x.subject, Onset: row.T, Active: []recording.Interval{x.whole()}, Share: 1, Side: string(ledger.Calls)}
 	if row.Number != nil && *row.Number >= row.Limit {
 		sym.Name, sym.Amount, sym.Unit = scene.RequestLatency, *row.Number, "s"
 		sym.Text = fmt.Sprintf("half of the requests to %s took %s or more, and more than %s was called slow (snag eliminate)", x.target, units.Short(*row.Number), units.Short(row.Limit))

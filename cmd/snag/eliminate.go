@@ -48,9 +48,7 @@ may need it. Exit codes: 0 nothing slow, 10 a suspect found, 11 slow and none fo
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return runEliminate(cmd, &f, args[0]) },
 	}
-	f.add(cmd)
-	cmd.Flags().StringVar(&f.out, "out", "", "also keep the experiments as a recording: in this file if its name ends in .snag, else in this folder (snag judge, snag show)")
-	cmd.Flags().BoolVar(&f.json, "json", false, "as JSON (docs/eliminate.md)")
+	f.register(cmd)
 	return cmd
 }
 

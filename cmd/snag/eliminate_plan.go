@@ -15,8 +15,7 @@ import (
 	"snag/load/trial"
 )
 
-// add registers the flags of the experiments.
-func (f *eliminateFlags) add(cmd *cobra.Command) {
+func (f *eliminateFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.addRequest(cmd)
 	flags.IntVar(&f.request.Size, "size", 64, "tcp and udp: bytes of a message")
@@ -28,6 +27,8 @@ func (f *eliminateFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.here, "here", false, "this is the server itself: all experiments but those of the way there")
 	flags.StringVar(&f.server, "server", "", "a file with the output of --here --json from the server; - is the standard input")
 	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
+	flags.StringVar(&f.out, "out", "", "also keep the experiments as a recording: in this file if its name ends in .snag, else in this folder (snag judge, snag show)")
+	flags.BoolVar(&f.json, "json", false, "as JSON (docs/eliminate.md)")
 }
 
 // leastHigh is the lowest rate that can be called high.
