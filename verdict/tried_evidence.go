@@ -119,8 +119,8 @@ func (a *about) evidence() (out []suspect.Evidence) {
 	return out
 }
 
-// join adds the experiments to a finding of the same service at the same time.
-func join(s *scene.Scene, f *suspect.Finding, all []*about) {
+// join adds the experiments to a finding of the same service at the same time, and returns those that it added.
+func join(s *scene.Scene, f *suspect.Finding, all []*about) (with []*about) {
 	for _, a := range all {
 		overlaps := len(f.Active) == 0 || slices.ContainsFunc(f.Active, func(i recording.Interval) bool {
 			return i.Start <= a.span.End && (i.End == 0 || i.End >= a.span.Start)
@@ -130,6 +130,14 @@ func join(s *scene.Scene, f *suspect.Finding, all []*about) {
 			continue
 		}
 		f.Evidence = append(f.Evidence, more...)
+		with = append(with, a)
+	}
+	return with
+}
+
+// taken marks experiments that are told with a finding.
+func taken(all []*about) {
+	for _, a := range all {
 		a.taken = true
 	}
 }
