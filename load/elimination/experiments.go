@@ -8,12 +8,15 @@ const (
 	OwnServer     = "own"
 	Lookup        = "resolve"
 	Connects      = "connect"
+	ThePort       = "port"
 	TheWay        = "path"
 	Sizes         = "size"
+	ByBytes       = "bytes"
 	Handshakes    = "handshake"
 	NewOnes       = "new"
 	SocketOptions = "options"
 	NullRequest   = "null"
+	InBursts      = "bursts"
 	ManyRates     = "rates"
 	// OnServer is no experiment of this run: its measures come from the server.
 	OnServer = "server"
@@ -36,12 +39,15 @@ var Experiments = []Experiment{
 	{OwnServer, "the same request to an empty server in snag's own process", nil, ownNumber, ownFigure},
 	{Lookup, "look up the name", elsewhereToo, lookupNumber, lookupFigure},
 	{Connects, "connect to each address", overTCP, connectNumber, connectFigure},
+	{ThePort, "datagrams to the port, and what its host reports of them", overUDP, portNumber, portFigure},
 	{TheWay, "round trips, packets sent again, the route", both(elsewhereToo, overAPath), pathNumber, pathFigure},
 	{Sizes, "requests and answers that fill segments", both(overTCP, overAPath), sizeNumber, sizeFigure},
+	{ByBytes, "datagrams that fill a packet, and larger ones", both(overUDP, overAPath), bytesNumber, bytesFigure},
 	{Handshakes, "TLS handshakes", overTLS, handshakeNumber, handshakeFigure},
 	{NewOnes, "the first answer on a connection against later ones", overTCP, newNumber, newFigure},
 	{SocketOptions, "with other socket options", overTCP, optionsNumber, optionsFigure},
 	{NullRequest, "a request that does nothing, in turn with this one", nil, nullNumber, nullFigure},
+	{InBursts, "datagrams many at once, against one at a time", overUDP, burstsNumber, burstsFigure},
 	{ManyRates, "higher rates", nil, ratesNumber, ratesFigure},
 }
 
@@ -91,6 +97,9 @@ func (m *Measures) IsSlow() bool {
 	}
 	tried, failed := m.Attempts()
 	if m.Fresh != nil {
+		return 10*failed > tried-failed
+	}
+	if m.Network == "udp" && m.Kept != nil {
 		return 10*failed > tried-failed
 	}
 	return m.Kept != nil && m.Kept.N == 0

@@ -30,11 +30,14 @@ type Measures struct {
 	Own     *Own       `json:"own"`
 	Resolve *Resolve   `json:"resolve"`
 	Connect []Address  `json:"connect"`
+	Port    *Port      `json:"port,omitempty"`
 	Path    *Path      `json:"path"`
 	Size    *Size      `json:"size"`
+	Bytes   *Bytes     `json:"bytes,omitempty"`
 	TLS     *Handshake `json:"handshake"`
 	Options []Option   `json:"options"`
 	Null    *Null      `json:"null"`
+	Bursts  *Bursts    `json:"bursts,omitempty"`
 	Rates   []Step     `json:"rates"`
 	// Server is what the same experiments found on the server itself.
 	Server *Measures `json:"server"`

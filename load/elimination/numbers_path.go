@@ -27,7 +27,11 @@ func pathNumber(m *Measures) string {
 	if p == nil {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("%s of %s segments sent again", units.Count(float64(p.Resent)), units.Count(float64(p.Segments)))}
+	what := "segments sent again"
+	if m.Network == "udp" {
+		what = "requests without an answer"
+	}
+	parts := []string{fmt.Sprintf("%s of %s %s", units.Count(float64(p.Resent)), units.Count(float64(p.Segments)), what)}
 	if rtt, known := m.rtt(); known {
 		parts = append([]string{"round trip " + short(rtt)}, parts...)
 	}

@@ -56,5 +56,8 @@ func ratesNumber(m *Measures) string {
 		return ""
 	}
 	last := m.Rates[len(m.Rates)-1]
+	if last.Due == 0 {
+		return fmt.Sprintf("up to %s requests/s: none was answered", units.Count(last.Rate))
+	}
 	return fmt.Sprintf("up to %s requests/s: %s/s answered, half within %s", units.Count(last.Rate), units.Count(last.Answers), short(last.Due))
 }

@@ -49,12 +49,15 @@ var experiments = map[string]func(*trial, context.Context) error{
 	elimination.OwnServer:     (*trial).own,
 	elimination.Lookup:        (*trial).lookup,
 	elimination.Connects:      (*trial).connects,
+	elimination.ThePort:       (*trial).reach,
 	elimination.TheWay:        (*trial).way,
 	elimination.Sizes:         (*trial).sizes,
+	elimination.ByBytes:       (*trial).bytes,
 	elimination.Handshakes:    (*trial).handshakes,
 	elimination.NewOnes:       (*trial).newOnes,
 	elimination.SocketOptions: (*trial).options,
 	elimination.NullRequest:   (*trial).null,
+	elimination.InBursts:      (*trial).bursts,
 	elimination.ManyRates:     (*trial).rates,
 }
 
