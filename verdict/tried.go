@@ -67,6 +67,9 @@ func (x *service) locate(s *scene.Scene, r *recording.Recording) {
 // is tells whether a subject is this service, or a connection of a client to it, and nothing besides: a process
 // that listens at another port too is not.
 func (x *service) is(s *scene.Scene, sub recording.Subject) bool {
+	if sub.Proto != "" && sub.Proto != x.subject.Proto {
+		return false // a port of TCP and the same one of UDP are two services
+	}
 	if scene.IDOf(sub) == scene.IDOf(x.subject) || x.remote != "" && sub.Netns == x.netns && sub.Remote == x.remote {
 		return true
 	}
@@ -117,6 +120,9 @@ func (x *service) symptom() (sym scene.Symptom, ok bool) {
 		return sym, true
 	}
 	sym.Name, sym.Amount, sym.Unit = scene.ConnectionErrors, float64(max(1, row.Failed)), "connections"
+	if row.Proto == "udp" {
+		sym.Name, sym.Unit = scene.DatagramsLost, "datagrams"
+	}
 	sym.Text = fmt.Sprintf("no request to %s was answered (snag eliminate)", x.target)
 	if row.Tried > 0 {
 		sym.Share = float64(row.Failed) / float64(row.Tried)

@@ -79,7 +79,8 @@ func TestExperimentsJoinTheFindingOfTheirService(t *testing.T) {
 	}
 	from, to := r.Experiments[0].T, r.Experiments[0].T.Add(60e9)
 	here := recording.Subject{Kind: recording.KindFlow, Netns: 1, Proto: "tcp", Remote: "10.0.0.1:8080"}
-	other, elsewhere := here, here
+	other, elsewhere, udp := here, here, here
+	udp.Proto = "udp"
 	other.Remote = "10.0.0.2:8080"
 	elsewhere.Netns = 2
 	for name, x := range map[string]struct {
@@ -88,6 +89,7 @@ func TestExperimentsJoinTheFindingOfTheirService(t *testing.T) {
 	}{
 		"its service":       {overflow(here, from, to), true},
 		"another address":   {overflow(other, from, to), false},
+		"another protocol":  {overflow(udp, from, to), false},
 		"another namespace": {overflow(elsewhere, from, to), false},
 		"another time":      {overflow(here, to, to.Add(60e9)), false},
 	} {

@@ -31,7 +31,8 @@ func eliminateCommand() *cobra.Command {
 		Long: `Rule out, one experiment after the other, why a service is slow: this host, the name's
 resolver, an address that does not answer, the path's length, its losses and its MTU, the
 listen queue, TLS, new connections, Nagle's algorithm on either side, the handler, the
-service, its pool of workers. A suspect is ruled out by a measurement that would have shown
+service, its pool of workers; over UDP a closed port, large datagrams and fragments, the
+receive buffer. A suspect is ruled out by a measurement that would have shown
 it. It stops at the first experiment that finds one, unless --all is given.
 
 It runs on a client. What is as slow on the server itself is not the path's: run it there
@@ -42,6 +43,7 @@ may need it. Exit codes: 0 nothing slow, 10 a suspect found, 11 slow and none fo
 1 failed, 2 usage.`,
 		Example: `  snag eliminate http://api.example.org/orders
   snag eliminate redis://cache:6379 --data 'GET user:1' --all
+  snag eliminate udp://10.0.0.2:9000 --size 200
   snag eliminate http://api.example.org/orders --all --out orders.snag && snag judge orders.snag
   snag eliminate http://127.0.0.1:8080/orders --here --json > server.json   (on the server)
   snag eliminate http://api.example.org/orders --server server.json`,

@@ -15,6 +15,8 @@ func requestFigure(m *Measures) (Figure, bool) {
 	switch {
 	case m.Fresh != nil && m.Fresh.Whole.N > 0 && m.Fresh.Whole.P50 >= m.kept():
 		return seconds(m.Fresh.Whole, of+", on a new connection")
+	case m.Kept != nil && m.Network == "udp":
+		return seconds(m.Kept.Times, of)
 	case m.Kept != nil:
 		return seconds(m.Kept.Times, of+", on a kept connection")
 	}

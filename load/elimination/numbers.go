@@ -14,8 +14,12 @@ func requestNumber(m *Measures) string {
 	if f := m.Fresh; f != nil && f.Whole.N > 0 {
 		parts = append(parts, fmt.Sprintf("half within %s on a new connection, at most %s", short(f.Whole.P50), short(f.Whole.Most)))
 	}
+	on, what := " on a kept one", "on kept connections"
+	if m.Network == "udp" {
+		on, what = "", "requests"
+	}
 	if k := m.Kept; k != nil && k.N > 0 {
-		parts = append(parts, fmt.Sprintf("half within %s on a kept one, 9 in 10 within %s", short(k.P50), short(k.P90)))
+		parts = append(parts, fmt.Sprintf("half within %s%s, 9 in 10 within %s", short(k.P50), on, short(k.P90)))
 	}
 	if f := m.Fresh; f != nil {
 		for _, why := range slices.Sorted(maps.Keys(f.Failed)) {
@@ -23,7 +27,7 @@ func requestNumber(m *Measures) string {
 		}
 	}
 	if k := m.Kept; k != nil && k.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%s on kept connections got no answer", units.Count(float64(k.Failed))))
+		parts = append(parts, fmt.Sprintf("%s %s got no answer", units.Count(float64(k.Failed)), what))
 	}
 	return strings.Join(parts, "; ")
 }
