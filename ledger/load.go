@@ -106,8 +106,14 @@ func (l *Ledger) loads(s *scene.Scene, r *recording.Recording, unseen map[int]bo
 
 // calledBy is the listener, or the UDP socket, that a load asks; nil where it is not on this host.
 func calledBy(s *scene.Scene, r *recording.Recording, row recording.Load) *scene.Socket {
-	as := recording.Turns{Role: string(Calls), Netns: row.Netns, Remote: scene.Address(row.Remote)}
-	if row.Proto == "udp" {
+	return Asked(s, r, row.Netns, row.Proto, row.Remote)
+}
+
+// Asked is the listener, or the UDP socket, that an address:port leads to from a network namespace; nil where it
+// is not on this host. proto is tcp or udp.
+func Asked(s *scene.Scene, r *recording.Recording, netns uint64, proto, remote string) *scene.Socket {
+	as := recording.Turns{Role: string(Calls), Netns: netns, Remote: scene.Address(remote)}
+	if proto == "udp" {
 		as.Proto = "udp"
 	}
 	at := s.Callee(as)

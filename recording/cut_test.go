@@ -180,7 +180,7 @@ func TestEveryTableStandsOrPasses(t *testing.T) {
 	passes := []string{
 		"processes", "exits", "threads", "thread_states", "sockets", "drops", "stacks", "connections", "resets", "retransmits", "holds", "turns",
 		"flows", "handshakes", "segments", "sip_calls", "ports", "half_open", "errors", "queries", "profile", "oncpu", "loops", "offcpu", "lock_waits", "calls",
-		"stream_hops", "stream_files", "requests", "request_seconds", "loads", "load_seconds", "events",
+		"stream_hops", "stream_files", "requests", "request_seconds", "loads", "load_seconds", "experiments", "events",
 	}
 	for _, row := range oneOfEach(sec(0), 1) {
 		if stands := StateKey(row) != ""; stands == slices.Contains(passes, row.Table()) {

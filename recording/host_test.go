@@ -73,6 +73,8 @@ func oneOfEach(t Time, i int) []Row {
 		Load{T: t, End: t + 9e9, Target: "http://10.0.0.1:80/", Proto: "tcp", Netns: 4026531840, Remote: "10.0.0.1:80", Local: "10.0.0.7", LocalPorts: []uint64{40112}, Connections: 10, Rate: 50,
 			Asked: 450, Sent: 449, Answered: 440, Behind: 1, Lost: map[string]uint64{"no answer in time": uint64(i)}, SinceDue: &Quantiles{Mean: 0.0625, P99: 0.125}, Parts: &LoadParts{N: 440, Waiting: 0.0078125, Answer: 0.0546875}, Open: 2.5, CPU: 0.25},
 		LoadSecond{T: t, Target: "http://10.0.0.1:80/", Asked: 50, Sent: 50, Answered: uint64(i), Answer: 2.5, Max: 0.125, Open: 2.5, DueHist: []uint64{0, 50}, SentHist: []uint64{50}},
+		Experiment{T: t, End: t + 5e8, Target: "http://10.0.0.1:80/", Proto: "tcp", Netns: 4026531840, Remote: "10.0.0.1:80", Experiment: "connect", What: "connect to each address",
+			Number: new(0.001), Unit: "s", Of: "half of the connects", Shows: "20 of 20", Suspects: []ExperimentSuspect{{Suspect: "listen-queue", About: "full", State: StruckOff, Why: "0 of 20", Cause: "listen-overflow", Clears: []string{"listen-overflow"}, Next: "sudo snag find"}}},
 		Cgroup{T: t, Path: "/system.slice/nginx.service", Version: 2, Quota: 0.02, Period: 0.1},
 		Fact{T: t, Name: "net.core.rmem_max", Value: "212992", Source: "/proc/sys/net/core/rmem_max"},
 		Event{T: t, End: t.Add(time.Millisecond), Kind: EventSignal, Subject: Subject{Kind: KindProcess, PID: 812}, Attrs: map[string]string{"signal": "SIGPIPE"}},

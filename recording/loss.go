@@ -52,6 +52,7 @@ var feeds = map[string][]string{
 
 	"loads":        {MeasureLoad},
 	"load_seconds": {MeasureLoad},
+	"experiments":  {MeasureEliminate},
 
 	"oncpu":      {"oncpu.stacks"},
 	"loops":      {"oncpu.loops"},

@@ -156,6 +156,9 @@ func readTables(parts *partition, s source, todo []move, gone *losses, m *meter)
 	}
 }
 
+// samplesMissing is the damage of a recording whose samples are gone.
+const samplesMissing = "samples are missing: no counter or gauge can be judged"
+
 func readSamples(parts *partition, s source, dir string, todo []move, gone *losses, m *meter) {
 	r := parts.whole
 	all := newSeriesSet()
@@ -176,7 +179,7 @@ func readSamples(parts *partition, s source, dir string, todo []move, gone *loss
 		}
 	}
 	if w := r.Manifest.Written; !found && (len(r.Manifest.Files) == 0 || w == nil || w.Samples > 0) { // files that others wrote may have none
-		damage = append(damage, "samples are missing: no counter or gauge can be judged")
+		damage = append(damage, samplesMissing)
 		gone.add("samples", "samples are missing")
 	}
 	if m.over != nil {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"snag/internal/private"
 	"strings"
 	"time"
@@ -53,9 +54,15 @@ func (r *Recording) Pack(w io.Writer) error {
 	return nil
 }
 
+// withoutSamples: a live recording in which nobody took any, as one of snag's own requests alone. Its samples are
+// empty and not missing.
+func (r *Recording) withoutSamples() bool {
+	return len(r.Series) == 0 && len(r.Manifest.Files) == 0 && !slices.Contains(r.Damage, samplesMissing)
+}
+
 func (r *Recording) packFiles(t *tar.Writer) error {
 	put := func(name string, b []byte) error {
-		if len(b) == 0 {
+		if len(b) == 0 && (name != packedSamples || !r.withoutSamples()) {
 			return nil
 		}
 		h := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(b)), ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR}

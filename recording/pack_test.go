@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"os"
 	"os/exec"
@@ -119,5 +120,22 @@ func TestValuesInPackedSeries(t *testing.T) {
 func TestPackedNames(t *testing.T) {
 	if _, err := OpenPacked(strings.NewReader("PK\x03\x04 a zip"), "a.zip"); err == nil || !strings.Contains(err.Error(), "a.zip is not a snag recording") {
 		t.Errorf("a zip: %v", err)
+	}
+}
+
+// A recording of snag's own requests has no samples: packed, none are missing either.
+func TestPackWithoutSamples(t *testing.T) {
+	dir, file := t.TempDir()+"/r", t.TempDir()+"/r.snag"
+	w, err := Create(dir, manifest(), Options{Lines: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Append(Experiment{T: start, End: start, Target: "http://10.0.0.1/", Experiment: "own"})
+	if err := errors.Join(w.Close(), PackFile(dir, file)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(file)
+	if err != nil || len(r.Damage) > 0 || len(r.Experiments) != 1 {
+		t.Errorf("%v, damage %q, %d experiments", err, r.Damage, len(r.Experiments))
 	}
 }

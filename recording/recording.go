@@ -109,6 +109,7 @@ type Recording struct {
 	RequestSeconds []RequestSecond
 	Loads          []Load
 	LoadSeconds    []LoadSecond
+	Experiments    []Experiment
 	// Damage lists what could not be read, a sentence each; the rest is judged.
 	Damage []string
 	// Baseline is a recording of a good time or a good host that this one is to be

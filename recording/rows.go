@@ -81,6 +81,7 @@ var tables = []table{
 	of(func(r *Recording) *[]RequestSecond { return &r.RequestSeconds }, func(v RequestSecond) Time { return v.T }),
 	of(func(r *Recording) *[]Load { return &r.Loads }, func(v Load) Time { return v.T }),
 	of(func(r *Recording) *[]LoadSecond { return &r.LoadSeconds }, func(v LoadSecond) Time { return v.T }),
+	of(func(r *Recording) *[]Experiment { return &r.Experiments }, func(v Experiment) Time { return v.T }),
 	of(func(r *Recording) *[]Fact { return &r.Facts }, func(v Fact) Time { return v.T }),
 	of(func(r *Recording) *[]Event { return &r.Events }, func(v Event) Time { return v.T }),
 	lastPerProbe(of(func(r *Recording) *[]Coverage { return &r.Coverage }, func(Coverage) Time { return 0 })),

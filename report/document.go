@@ -39,13 +39,15 @@ type Document struct {
 	// Requests are where the time of requests went, those with the most open first.
 	Requests []Requests `json:"requests,omitempty"`
 	// Loads are snag's own requests, which were sent meanwhile.
-	Loads     []Load     `json:"loads,omitempty"`
-	Verdict   []Entry    `json:"verdict"`
-	Abstained string     `json:"abstained,omitempty"`
-	Next      string     `json:"next_measurement,omitempty"`
-	Warnings  []string   `json:"warnings"`
-	Coverage  []Coverage `json:"coverage"`
-	Closer    *Closer    `json:"closer,omitempty"`
+	Loads []Load `json:"loads,omitempty"`
+	// Experiments are what snag eliminate tried.
+	Experiments []Experiment `json:"experiments,omitempty"`
+	Verdict     []Entry      `json:"verdict"`
+	Abstained   string       `json:"abstained,omitempty"`
+	Next        string       `json:"next_measurement,omitempty"`
+	Warnings    []string     `json:"warnings"`
+	Coverage    []Coverage   `json:"coverage"`
+	Closer      *Closer      `json:"closer,omitempty"`
 	// Files are what the recording was made of, where others wrote it.
 	Files []File `json:"files,omitempty"`
 }
@@ -272,7 +274,7 @@ func NewDocument(v *verdict.Verdict) Document {
 	for i, s := range v.Symptoms {
 		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, known(s.Share), s.Amount, s.Unit, intervals(s.Active), s.Elsewhere, slices.Contains(unexplained, i)})
 	}
-	d.Requests, d.Loads = requests(v), loads(v)
+	d.Requests, d.Loads, d.Experiments = requests(v), loads(v), experiments(v.Recording)
 	byID := map[string]string{}
 	for _, e := range v.Entries {
 		byID[e.ID] = e.Suspect.Name

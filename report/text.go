@@ -74,6 +74,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 		p.item("", p.yellow("! "), "  ", warning)
 	}
 	p.loadHead(v)
+	p.triedHead(r)
 	p.headline(v, culprits)
 	p.foremost(v)
 	p.symptoms(v, len(culprits) > 0)
@@ -92,6 +93,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 	p.others(v)
 	p.elsewhere(v)
 	p.notSeen(v)
+	p.ruledOut(v)
 	p.cleared(v)
 	p.foot(r)
 }

@@ -17,7 +17,7 @@ func (p *page) notSeen(v *verdict.Verdict) {
 	var full, names []verdict.Entry
 	answered := len(v.Here(verdict.Culprit)) > 0
 	// What a host's own counters would tell is no answer to who has a capture or a log.
-	ofFiles := len(v.Recording.Manifest.Files) > 0
+	ofFiles := len(v.Recording.Manifest.Files) > 0 || onlyAsked(v.Recording)
 	for _, e := range v.With(verdict.NotSeen) {
 		if p.Verbose || e.Subject.Kind != "" || !answered && !ofFiles && explains(e.Suspect, v.Symptoms) {
 			full = append(full, e)
@@ -45,6 +45,8 @@ func (p *page) notSeen(v *verdict.Verdict) {
 		text := nameList(names) + " (-v says why, and what would show them)"
 		if n := suspectCount(names); len(v.Recording.Manifest.Files) > 0 && len(text) > mostNames {
 			text = n + ", of which these files tell nothing or not enough (-v says what would show each)"
+		} else if onlyAsked(v.Recording) {
+			text = n + ": the host was not looked at (-v says what would show each)"
 		}
 		p.item("", p.dim(fmt.Sprintf("%-14s", "not seen")), strings.Repeat(" ", 14), p.dim(text))
 	}
@@ -104,7 +106,7 @@ func (p *page) together(all []verdict.Entry) []unseen {
 }
 
 func (p *page) cleared(v *verdict.Verdict) {
-	all := v.With(verdict.Cleared)
+	all := byTrial(v.With(verdict.Cleared), false)
 	if len(all) == 0 {
 		return
 	}

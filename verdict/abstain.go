@@ -13,7 +13,7 @@ import (
 // abstain takes back what can't be known: culprits whose proof the observer's
 // own lateness undermines, and culprits that explain the same harm with nothing
 // to tell them apart. It runs before entries are made.
-func (v *Verdict) abstain(g *graph) {
+func (v *Verdict) abstain(g *graph, settled []Entry) {
 	for _, c := range g.found {
 		if c.suspect.Name != observerName {
 			continue
@@ -30,6 +30,9 @@ func (v *Verdict) abstain(g *graph) {
 		}
 		r, s := v.viewOf(at)
 		alone, next := streams.Alone(s, r, v.Symptoms[0])
+		if alone == "" {
+			alone, next = unprovedByTrial(v.Symptoms[0], settled)
+		}
 		if alone == "" {
 			alone, next = v.unclaimed(v.Symptoms[0])
 		}

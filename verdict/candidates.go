@@ -2,13 +2,11 @@ package verdict
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
-	"snag/suspects/measure"
 	"snag/suspects/source"
 	"snag/suspects/suspect"
 )
@@ -33,77 +31,13 @@ type candidate struct {
 const maxFindings = 20
 
 // weighAll runs every suspect and parts the confirmed findings from the entries
-// that are settled at once: cleared and not seen.
-func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope, all []*suspect.Suspect) (found []*candidate, settled []Entry) {
+// that are settled at once: cleared and not seen. on are the services that snag eliminate tried.
+func weighAll(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope, on []*service, all []*suspect.Suspect) (found []*candidate, settled []Entry) {
 	for _, sus := range all {
-		must, rest := sus.Blind(r)
-		if len(must) > 0 {
-			settled = append(settled, blindEntry(sus, must, r))
-			continue
-		}
-		findings := weigh(sus, s, r, l)
-		sort.SliceStable(findings, func(i, j int) bool {
-			if a, b := n.concerns(findings[i].Subject, findings[i].Related), n.concerns(findings[j].Subject, findings[j].Related); a != b {
-				return a
-			}
-			return findings[i].Harm.Amount > findings[j].Harm.Amount
-		})
-		if len(findings) > maxFindings {
-			findings = findings[:maxFindings]
-		}
-		before := len(found)
-		unseen, partly := withheld(sus, r)
-		var open, cleared []Entry
-		for _, f := range findings {
-			s := f.seen
-			if isSelf(f.Subject, r) && sus.Name != observerName {
-				continue
-			}
-			f.Subject.Name = s.Name(f.Subject)
-			measure.AsCaptured(r, &f.Finding)
-			f.Active = within(f.Active, s.Window)
-			f.Evidence = fromTrace(r, f.Evidence)
-			for _, n := range rest {
-				f.Evidence = append(f.Evidence, missing(n, r))
-			}
-			inSlices(f.Evidence, r)
-			proof := prove(f.Evidence)
-			if proof != confirmed && !n.concerns(f.Subject, f.Related) {
-				continue // what is only suspected elsewhere is no answer
-			}
-			e := Entry{Suspect: sus, Subject: f.Subject, Text: f.Text, Evidence: f.Evidence, Harm: f.Harm,
-				Active: f.Active, Since: onset(f.Finding, s), Confidence: confidence(f.Evidence, sus, r)}
-			switch proof {
-			case confirmed:
-				found = append(found, &candidate{suspect: sus, finding: f.Finding, confidence: e.Confidence, onset: e.Since, window: s.Window})
-			case unproven, conflict:
-				e.State, e.Next = NotSeen, firstOf(f.Next, sus.Next)
-				e.Text = "suspected, not proved: " + f.Text
-				if proof == conflict {
-					e.Text = "the instruments disagree: " + f.Text
-				}
-				open = append(open, e)
-			default:
-				if count(f.Evidence, suspect.Against, suspect.Strong)+count(f.Evidence, suspect.Against, suspect.Decisive) == 0 && seenInSlices(sus, r) {
-					continue
-				}
-				e.State = Cleared
-				cleared = append(cleared, e)
-			}
-		}
-		switch {
-		case len(open) > 0:
-			settled = append(settled, open...)
-		case len(found) > before:
-		case partly:
-			settled = append(settled, unseen)
-		case len(cleared) > 0:
-			settled = append(settled, cleared[0])
-		case seenInSlices(sus, r):
-			settled = append(settled, unseen)
-		default:
-			settled = append(settled, Entry{Suspect: sus, State: Cleared, Text: "measured, and nothing speaks for it", Confidence: confidence(nil, sus, r)})
-		}
+		said := abouts(sus.Name, on)
+		own, rest := weighOne(sus, s, r, l, n, said)
+		more, rest := settleTried(sus, s, r, said, rest)
+		found, settled = append(append(found, own...), more...), append(settled, rest...)
 	}
 	return found, settled
 }

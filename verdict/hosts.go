@@ -32,7 +32,9 @@ func judgeHosts(v *Verdict, all []*suspect.Suspect) (found []*candidate, settled
 		h := &host{name: names[i], r: r, s: scene.Build(r)}
 		l := ledger.Build(h.s, r)
 		h.delays = addFelt(h.s, l)
-		h.found, h.settled = weighAll(h.s, r, l, nil, all)
+		on := tried(h.s, r)
+		addTried(h.s, on)
+		h.found, h.settled = weighAll(h.s, r, l, nil, on, all)
 		h.symptoms = symptoms(h.s, r, l, nil, h.found)
 		hosts = append(hosts, h)
 	}

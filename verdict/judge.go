@@ -22,7 +22,7 @@ func judge(r *recording.Recording, all []*suspect.Suspect) *Verdict {
 
 	found, settled, g := judgeParts(v, all)
 	g.settle()
-	v.abstain(g)
+	v.abstain(g, settled)
 
 	for _, c := range found {
 		v.Entries = append(v.Entries, c.entry(g))
@@ -48,7 +48,9 @@ func judgeParts(v *Verdict, all []*suspect.Suspect) ([]*candidate, []Entry, *gra
 		v.Scene, v.Ledger = s, ledger.Build(s, r)
 		delays := addFelt(s, v.Ledger)
 		v.scope = newScope(s, r, v.Ledger)
-		found, settled := weighAll(s, r, v.Ledger, v.scope, all)
+		on := tried(s, r)
+		addTried(s, on)
+		found, settled := weighAll(s, r, v.Ledger, v.scope, on, all)
 		addFaint(s, v.Ledger, found, delays)
 		v.Symptoms = symptoms(s, r, v.Ledger, v.scope, found)
 		g := connect(s, found, v.Symptoms, delays)

@@ -26,7 +26,7 @@ func (v *Verdict) loadTellsNothing() string {
 	if c, ok := v.Recording.Measured(recording.MeasureLoad); !ok && c.State == recording.CoverageFailed {
 		return "the load failed: " + c.Why
 	}
-	return ""
+	return triedTellsNothing(v.Scene, v.Recording)
 }
 
 // loadDelayed is a delay that the clients of a load met, in words. parts say what they waited for.

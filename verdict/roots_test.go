@@ -166,14 +166,14 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 	}
 	r := &recording.Recording{Manifest: recording.Manifest{Start: minute.Start, End: minute.End}}
 	sc := scene.Build(r)
-	found, _ := weighAll(sc, r, nil, nil, []*suspect.Suspect{
+	found, _ := weighAll(sc, r, nil, nil, nil, []*suspect.Suspect{
 		fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("a")}.suspect(),
 		fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, from: 0, evidence: strong("b")}.suspect(),
 	})
 	v = &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Share: 1, Held: 1}}}
 	g := connect(sc, found, v.Symptoms, nil)
 	g.settle()
-	v.abstain(g)
+	v.abstain(g, nil)
 	if someCulprit(g) || !strings.Contains(v.Abstained, "nothing tells them apart") || v.Next == "" {
 		t.Errorf("abstained %q, next %q", v.Abstained, v.Next)
 	}
@@ -185,7 +185,7 @@ func TestConnectionsToOnePlace(t *testing.T) {
 	sc := scene.Build(r)
 	evidence := []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Source: source.Of("1")}, {Side: suspect.For, Grade: suspect.Strong, Source: source.Of("2")}}
 	for remote, apart := range map[string]bool{"10.0.0.1:80": false, "": true} {
-		found, _ := weighAll(sc, r, nil, nil, []*suspect.Suspect{
+		found, _ := weighAll(sc, r, nil, nil, nil, []*suspect.Suspect{
 			fake{name: "a", pid: 7, leads: []string{scene.DatagramsLost}, evidence: evidence}.suspect(),
 			fake{name: "b", pid: 7, leads: []string{scene.DatagramsLost}, evidence: evidence}.suspect(),
 		})
@@ -195,7 +195,7 @@ func TestConnectionsToOnePlace(t *testing.T) {
 		v := &Verdict{Symptoms: []scene.Symptom{{Name: scene.DatagramsLost, Subject: process(7), Onset: minute.Start, Share: 1, Held: 1}}}
 		g := connect(sc, found, v.Symptoms, nil)
 		g.settle()
-		v.abstain(g)
+		v.abstain(g, nil)
 		if someCulprit(g) == apart || (v.Abstained != "") != apart {
 			t.Errorf("to %q: abstained %q", remote, v.Abstained)
 		}

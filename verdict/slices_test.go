@@ -49,7 +49,7 @@ func TestWhatWasMeasuredInSlicesClearsNobody(t *testing.T) {
 		{"slices of what only adds, cleared by something else", 0.14, false, []suspect.Evidence{option}, Cleared},
 	} {
 		r := slicedRun(c.share)
-		_, settled := weighAll(&scene.Scene{}, r, nil, nil, []*suspect.Suspect{asked(c.must, c.e...)})
+		_, settled := weighAll(&scene.Scene{}, r, nil, nil, nil, []*suspect.Suspect{asked(c.must, c.e...)})
 		if len(settled) != 1 || settled[0].State != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, settled, c.want)
 			continue

@@ -29,7 +29,7 @@ func settled(t *testing.T, sym []scene.Symptom, found ...*candidate) {
 	g := connect(scene.Build(r), found, sym, nil)
 	g.settle()
 	v := &Verdict{Symptoms: sym}
-	v.abstain(g)
+	v.abstain(g, nil)
 }
 
 func TestTwoCausesOfOneSymptom(t *testing.T) {

@@ -76,6 +76,8 @@ type Entry struct {
 	Settings []suspect.Setting
 	Calls    []suspect.Call
 	Next     string // the next measurement, a command
+	// Tried: experiments of snag eliminate show it, of Subject alone and for their time.
+	Tried bool
 	// Related are other parties that the finding named (suspect.Finding).
 	Related []recording.Subject
 

@@ -33,6 +33,7 @@ type findFlags struct {
 	share    float64 // of the machine, from budget
 	stops    bool    // of Go programs
 	load     string
+	tries    string // the target of --eliminate, with its flags
 	past     pastFlags
 	show     showFlags
 }
@@ -60,6 +61,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
   sudo snag find --unit nginx --symptom 'freeze 14:17:28 stream X' --json
   sudo snag find --discover nginx:http://127.0.0.1:8080/stat
   sudo snag find --port 8080 --load 'http://127.0.0.1:8080/ --rate 200' --slo 50ms
+  sudo snag find --port 8080 --for 1m --eliminate http://127.0.0.1:8080/orders
   sudo snag find --symptom 'slow answers on port 8080' --since 5m
   sudo snag find --at 14:17:28`,
 		Args: noArgs,
@@ -75,6 +77,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	flags.StringVar(&f.layers, "layers", "", "read one stream at several places, ingest=URL,origin=URL,edge=URL, and name the first that hurts it; with {host}, {app} and {stream} in the URLs, each of --discover")
 	f.listed.register(cmd)
 	flags.StringVar(&f.load, "load", "", "send requests to a service meanwhile: a target of snag load with its flags, as 'http://127.0.0.1:8080/ --rate 1k'; their waiting is judged together with the host (docs/load.md)")
+	flags.StringVar(&f.tries, "eliminate", "", "run the experiments of snag eliminate on a service meanwhile: a target with its flags, as 'http://127.0.0.1:8080/orders'; what they rule out is judged together with the host (docs/eliminate.md)")
 	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
 	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
@@ -99,6 +102,9 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("load") && f.load == "" {
 		return cli.Usage("--load: give a target, such as 'http://127.0.0.1:8080/ --rate 1k'")
+	}
+	if err := f.checkTries(cmd); err != nil {
+		return err
 	}
 	if err := f.listed.check(cmd, f.layers); err != nil {
 		return err
@@ -153,7 +159,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if err != nil {
 		return err
 	}
-	loading, err := f.loading(cmd.Context())
+	loading, err := f.asking(cmd.Context())
 	if err != nil {
 		return err
 	}

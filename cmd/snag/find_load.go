@@ -81,10 +81,12 @@ func (f *findFlags) loadPlan(ctx context.Context) (plan load.Plan, err error) {
 }
 
 // ofLoad says of an error that it is of --load, and keeps its exit code.
-func ofLoad(err error) error {
+func ofLoad(err error) error { return ofFlag("load", err) }
+
+func ofFlag(name string, err error) error {
 	var wrong *cli.Exit
 	if errors.As(err, &wrong) && wrong.Err != nil {
-		return &cli.Exit{Code: wrong.Code, Err: fmt.Errorf("--load: %w", wrong.Err)}
+		return &cli.Exit{Code: wrong.Code, Err: fmt.Errorf("--%s: %w", name, wrong.Err)}
 	}
-	return fmt.Errorf("--load: %w", err)
+	return fmt.Errorf("--%s: %w", name, err)
 }

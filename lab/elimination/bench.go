@@ -20,6 +20,8 @@ type Bench struct {
 	addr           string // the server's
 	third          int
 	service        service
+	datagrams      bool     // it is asked over UDP
+	room           int      // of its UDP socket, bytes; 0: as the kernel has it
 	by             string   // the name that is asked for; "": the address
 	names          []string // its addresses
 	lookup         time.Duration
@@ -78,20 +80,25 @@ func (b *Bench) listen() error {
 		}
 		b.closers = append(b.closers, l.Close)
 		go b.service.serve(l)
-		if b.by == "" {
-			return nil
-		}
-		c, err := net.ListenPacket("udp4", b.addr+":53")
-		if err != nil {
-			return err
-		}
-		b.closers = append(b.closers, c.Close)
-		if b.names == nil {
-			b.names = []string{b.addr}
-		}
-		go names(c, b.names, b.lookup)
-		return nil
+		return b.resolve()
 	})
+}
+
+// resolve opens the resolver's port, in this thread's namespace, where the service has a name.
+func (b *Bench) resolve() error {
+	if b.by == "" {
+		return nil
+	}
+	c, err := net.ListenPacket("udp4", b.addr+":53")
+	if err != nil {
+		return err
+	}
+	b.closers = append(b.closers, c.Close)
+	if b.names == nil {
+		b.names = []string{b.addr}
+	}
+	go names(c, b.names, b.lookup)
+	return nil
 }
 
 func (b *Bench) close() {
@@ -102,12 +109,15 @@ func (b *Bench) close() {
 
 // url is what is asked for.
 func (b *Bench) url() string {
-	scheme, host := "http", b.addr
+	scheme, host, path := "http", b.addr, "/work"
+	if b.datagrams {
+		scheme, path = "udp", ""
+	}
 	if b.service.tls != nil {
 		scheme = "https"
 	}
 	if b.by != "" {
 		host = b.by
 	}
-	return fmt.Sprintf("%s://%s:%d/work", scheme, host, port)
+	return fmt.Sprintf("%s://%s:%d%s", scheme, host, port, path)
 }

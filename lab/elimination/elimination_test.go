@@ -14,9 +14,9 @@ import (
 
 func TestMain(m *testing.M) { labtest.Main(m) }
 
-// inCheck are those that make check runs: each way of a request once, and a healthy one. All 17 take two and a
+// inCheck are those that make check runs: each way of a request once, and a healthy one. All 23 take three and a
 // half minutes: snag-lab eliminate runs them, and this test does with SNAG_ALL_SITUATIONS set.
-var inCheck = []string{"slow-resolver", "slow-tls", "slow-new-connections", "nagle-in-service", "well-near"}
+var inCheck = []string{"slow-resolver", "slow-tls", "slow-new-connections", "nagle-in-service", "well-near", "udp-closed-port", "udp-small-buffer", "udp-well"}
 
 // Situations once, with sizes that seed 2 draws.
 func TestSituations(t *testing.T) {
@@ -102,7 +102,7 @@ func TestGuiltyAreSuspects(t *testing.T) {
 			well++
 		}
 	}
-	if len(Situations) != 17 || well != 3 || len(guilty) != 15 {
+	if len(Situations) != 23 || well != 4 || len(guilty) != 18 {
 		t.Errorf("%d situations, %d well, %d guilty", len(Situations), well, len(guilty))
 	}
 }

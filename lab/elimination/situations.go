@@ -21,8 +21,11 @@ func (b *Bench) slow(name string) time.Duration {
 	return b.Duration(name, 40*time.Millisecond, 500*time.Millisecond)
 }
 
-// Situations are fourteen, of which each has another suspect guilty, and three in which all is well.
-var Situations = []Situation{
+// Situations are those over TCP and those over UDP.
+var Situations = append(overConnections, overDatagrams...)
+
+// overConnections are fourteen, of which each has another suspect guilty, and three in which all is well.
+var overConnections = []Situation{
 	{"slow-resolver", []string{"resolver"}, nil, func(b *Bench) error {
 		b.by, b.lookup = apiName, b.slow("a lookup takes")
 		b.short()

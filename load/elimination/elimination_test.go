@@ -78,7 +78,11 @@ var guilty = map[string]func(m *Measures){
 	"service": func(m *Measures) {
 		m.Null.Asked.P50, m.Null.Null.P50, m.Kept.P50, m.Fresh.Answer, m.Fresh.Whole.P50 = 0.1, 0.098, 0.1, 0.1, 0.11
 	},
-	"pool": func(m *Measures) { m.Rates[1].Answers, m.Rates[1].Due, m.Rates[1].Behind = 300, 0.4, 600 },
+	"closed-port":     func(m *Measures) { m.Kept, m.Port.Answered, m.Port.Refused = &Asked{Failed: 16}, 0, 3 },
+	"large-datagrams": func(m *Measures) { m.Bytes.Full.Answered = 0 },
+	"fragments":       func(m *Measures) { m.Bytes.Fragmented.Answered = 0 },
+	"receive-buffer":  func(m *Measures) { m.Bursts.AtOnce = []Tried{{N: 64, Answered: 5}, {N: 64, Answered: 5}} },
+	"pool":            func(m *Measures) { m.Rates[1].Answers, m.Rates[1].Due, m.Rates[1].Behind = 300, 0.4, 600 },
 }
 
 // far is a round trip of so many seconds in all that was measured.
@@ -102,6 +106,9 @@ func TestGuilty(t *testing.T) {
 			continue
 		}
 		m := wellMeasured()
+		if s.applies != nil && !s.applies(m) {
+			m = overDatagrams()
+		}
 		change(m)
 		for id, state := range states(m) {
 			if (id == s.ID) != (state == Found) {

@@ -63,6 +63,7 @@ func deadAddress(m *Measures) Standing {
 		how = "refuses connections: nothing listens there"
 	}
 	s := Standing{State: Found, By: Connects, Why: fmt.Sprintf("%s %s (%d of %s)", a.Address, how, len(dead), addresses(len(m.Connect)))}
+	s.Proves = a.Refused > 0 // its host answers for it; silence has other causes
 	if a.Silent > 0 && a.Alive != nil && *a.Alive {
 		s.State, s.Why = Open, s.Why+"; its host answers ICMP echo, so that a full listen queue or a filter is as likely"
 	}

@@ -64,6 +64,9 @@ func packetLoss(m *Measures) Standing {
 	if p == nil {
 		return m.missing(TheWay)
 	}
+	if m.Network == "udp" && p.Segments > 0 {
+		return lossOverUDP(p)
+	}
 	lost, of, known := m.lost()
 	if !known || p.Answers == 0 && p.Echo == nil {
 		return Standing{Why: "not measured: too few packets"}

@@ -78,6 +78,9 @@ func pool(m *Measures) Standing {
 	if base.Sent == 0 || base.Why != "" {
 		return Standing{Why: "not measured: " + either(base.Why, "no answers at the low rate")}
 	}
+	if m.Bursts != nil && receiveBuffer(m).State == Found {
+		return Standing{Why: "not measured: datagrams that come at once are lost"}
+	}
 	s := Standing{By: ManyRates, Why: fmt.Sprintf("half within %s at %s requests/s, within %s at %s/s", short(base.Due), units.Count(base.Rate), short(last.Due), units.Count(last.Rate))}
 	switch {
 	case base.Answers < 0.95*base.Rate:

@@ -6,8 +6,18 @@ type Suspect struct {
 	About string // follows "because"
 	// Cause is what snag suspects calls it; "": none of them.
 	Cause string
+	// Also are causes that are not ruled out at the service either before this suspect is: a slow handler may
+	// compute, wait for another service or for a worker, and an experiment cannot distinguish these.
+	Also []string
 	// Find is what measures it, on which host.
 	Find string
+	// By is the experiment that shows it.
+	By string
+	// Client: it is the part of the host that asks, and not the service's.
+	Client bool
+	// Proves: found, it is proof of Cause: it was counted, or taking it away freed the request. The others
+	// show only where the time passes, which has more causes than one.
+	Proves bool
 	// applies reports whether it can be at all; nil: always.
 	applies func(m *Measures) bool
 	judge   func(m *Measures) Standing
@@ -28,22 +38,26 @@ func overTLS(m *Measures) bool { return m.Secure }
 
 // Suspects are all of them, those near the client first, and faults of the path before its length.
 var Suspects = []Suspect{
-	{"client-busy", "this host is busy: snag itself runs late", "run-queue-wait", onClient, nil, clientBusy},
-	{"resolver", "the name is resolved slowly or not at all", "slow-dependency", onClient, nil, resolver},
-	{"dead-address", "an address of the service does not answer", "upstream-refused", onClient, overTCP, deadAddress},
-	{"packet-loss", "the path loses packets", "packet-loss", onBoth, overAPath, packetLoss},
-	{"path-length", "the path is long", "", "the round trip is the distance: a server that is nearer", overAPath, pathLength},
-	{"path-queue", "packets wait in a queue on the path", "bufferbloat", onBoth, both(overTCP, overAPath), pathQueue},
-	{"listen-queue", "the listen queue is full, or a filter drops SYNs", "listen-overflow", onServer, overTCP, listenQueue},
-	{"large-to-server", "large packets to the server vanish (path MTU)", "pmtu-blackhole", onBoth, both(overTCP, overAPath), largeToServer},
-	{"large-from-server", "large packets from the server vanish (path MTU)", "pmtu-blackhole", onBoth, both(overTCP, overAPath), largeFromServer},
-	{"tls", "the service takes long for a TLS handshake", "busy-thread", onServer, overTLS, tlsHandshake},
-	{"new-connections", "the service takes long for the first answer on a new connection", "worker-queue", onServer, overTCP, newConnections},
-	{"nagle-client", "Nagle's algorithm delays writes of this side", "nagle-delayed-ack", onClient, overTCP, nagleClient},
-	{"nagle-service", "Nagle's algorithm delays writes of the service", "nagle-delayed-ack", onServer, overTCP, nagleService},
-	{"handler", "this request takes long in the service, others do not", "slow-dependency", onServer, nil, handler},
-	{"service", "every request takes long in the service", "busy-thread", onServer, nil, service},
-	{"pool", "too few workers, or a pool that is too small, for many requests", "worker-queue", onServer, nil, pool},
+	{ID: "client-busy", About: "this host is busy: snag itself runs late", Cause: "run-queue-wait", Find: onClient, By: OwnServer, Client: true, judge: clientBusy},
+	{ID: "resolver", About: "the name is resolved slowly or not at all", Cause: "slow-dependency", Find: onClient, By: Lookup, Client: true, Proves: true, judge: resolver},
+	{ID: "dead-address", About: "an address of the service does not answer", Cause: "upstream-refused", Find: onClient, By: Connects, applies: overTCP, judge: deadAddress},
+	{ID: "closed-port", About: "nobody listens at the port", Cause: "udp-port-closed", Find: onServer, By: ThePort, Proves: true, applies: overUDP, judge: closedPort},
+	{ID: "packet-loss", About: "the path loses packets", Cause: "packet-loss", Find: onBoth, By: TheWay, Proves: true, applies: overAPath, judge: packetLoss},
+	{ID: "path-length", About: "the path is long", Find: "the round trip is the distance: a server that is nearer", By: TheWay, applies: overAPath, judge: pathLength},
+	{ID: "path-queue", About: "packets wait in a queue on the path", Cause: "bufferbloat", Find: onBoth, By: Connects, applies: both(overTCP, overAPath), judge: pathQueue},
+	{ID: "listen-queue", About: "the listen queue is full, or a filter drops SYNs", Cause: "listen-overflow", Find: onServer, By: Connects, applies: overTCP, judge: listenQueue},
+	{ID: "large-to-server", About: "large packets to the server vanish (path MTU)", Cause: "pmtu-blackhole", Find: onBoth, By: Sizes, Proves: true, applies: both(overTCP, overAPath), judge: largeToServer},
+	{ID: "large-from-server", About: "large packets from the server vanish (path MTU)", Cause: "pmtu-blackhole", Find: onBoth, By: Sizes, Proves: true, applies: both(overTCP, overAPath), judge: largeFromServer},
+	{ID: "large-datagrams", About: "datagrams that fill a packet vanish (path MTU)", Cause: "pmtu-blackhole", Find: onBoth, By: ByBytes, applies: both(overUDP, overAPath), judge: largeDatagrams},
+	{ID: "fragments", About: "fragments of large datagrams vanish", Find: "a filter or a balancer on the way that drops fragments: tcpdump -ni any 'ip[6:2] & 0x3fff != 0' on both ends", By: ByBytes, applies: both(overUDP, overAPath), judge: fragments},
+	{ID: "receive-buffer", About: "the receive buffer of the service is too small for what comes at once", Cause: "udp-receive-buffer-full", Find: onServer, By: InBursts, applies: overUDP, judge: receiveBuffer},
+	{ID: "tls", About: "the service takes long for a TLS handshake", Cause: "busy-thread", Find: onServer, By: Handshakes, applies: overTLS, judge: tlsHandshake},
+	{ID: "new-connections", About: "the service takes long for the first answer on a new connection", Cause: "worker-queue", Find: onServer, By: NewOnes, applies: overTCP, judge: newConnections},
+	{ID: "nagle-client", About: "Nagle's algorithm delays writes of this side", Cause: "nagle-delayed-ack", Find: onClient, By: SocketOptions, Proves: true, applies: overTCP, judge: nagleClient},
+	{ID: "nagle-service", About: "Nagle's algorithm delays writes of the service", Cause: "nagle-delayed-ack", Find: onServer, By: SocketOptions, Proves: true, applies: overTCP, judge: nagleService},
+	{ID: "handler", About: "this request takes long in the service, others do not", Cause: "slow-dependency", Also: []string{"busy-thread", "worker-queue"}, Find: onServer, By: NullRequest, judge: handler},
+	{ID: "service", About: "every request takes long in the service", Cause: "busy-thread", Also: []string{"slow-dependency", "worker-queue"}, Find: onServer, By: NullRequest, judge: service},
+	{ID: "pool", About: "too few workers, or a pool that is too small, for many requests", Cause: "worker-queue", Also: []string{"busy-thread", "slow-dependency"}, Find: onServer, By: ManyRates, judge: pool},
 }
 
 func both(a, b func(*Measures) bool) func(*Measures) bool {
@@ -69,6 +83,8 @@ type Standing struct {
 	Cost    float64 `json:"cost"` // s of an answer's time that it takes; 0 where it is no time
 	Cause   string  `json:"cause"`
 	Find    string  `json:"find"`
+	// Proves: it is found, and that is proof of Cause.
+	Proves bool `json:"proves,omitempty"`
 }
 
 // Judge says of each suspect that can be what is known.
@@ -83,6 +99,7 @@ func Judge(m *Measures) (out []Standing) {
 			st.State = Open
 		}
 		st.Suspect, st.Cause, st.Find = s.ID, s.Cause, s.Find
+		st.Proves = st.State == Found && (s.Proves || st.Proves)
 		out = append(out, st)
 	}
 	return out

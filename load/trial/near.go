@@ -68,8 +68,5 @@ func (t *trial) lookup(ctx context.Context) error {
 		took = append(took, time.Since(at))
 	}
 	out.Times, out.Addresses = timesOf(took), len(t.addresses)
-	if t.Target.Network == "udp" && len(t.addresses) > 0 {
-		t.live = t.addresses[0] // nothing is to be connected
-	}
 	return nil
 }

@@ -24,6 +24,9 @@ func (t *trial) null(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if as.FromSent.TotalCount() == 0 && t.Target.Network == "udp" {
+		return errors.New("no request was answered")
+	}
 	if as.FromSent.TotalCount() == 0 {
 		return errors.New("no request on a kept connection was answered; the service may close each after its answer")
 	}

@@ -49,58 +49,16 @@ var experiments = map[string]func(*trial, context.Context) error{
 	elimination.OwnServer:     (*trial).own,
 	elimination.Lookup:        (*trial).lookup,
 	elimination.Connects:      (*trial).connects,
+	elimination.ThePort:       (*trial).reach,
 	elimination.TheWay:        (*trial).way,
 	elimination.Sizes:         (*trial).sizes,
+	elimination.ByBytes:       (*trial).bytes,
 	elimination.Handshakes:    (*trial).handshakes,
 	elimination.NewOnes:       (*trial).newOnes,
 	elimination.SocketOptions: (*trial).options,
 	elimination.NullRequest:   (*trial).null,
+	elimination.InBursts:      (*trial).bursts,
 	elimination.ManyRates:     (*trial).rates,
-}
-
-// Run tries one thing after the other, until one finds a suspect or the time is over. What was measured
-// until then is returned. began is called before each.
-func Run(ctx context.Context, p Plan, began func(elimination.Experiment)) (*elimination.Measures, error) {
-	t, err := newTrial(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	bounded, cancel := context.WithTimeout(ctx, p.Within)
-	defer cancel()
-	for _, e := range elimination.Experiments {
-		if !t.m.Applies(e) {
-			continue
-		}
-		if bounded.Err() != nil {
-			t.m.Miss(e.ID, over(ctx, p))
-			continue
-		}
-		began(e)
-		before := *t.m
-		err := experiments[e.ID](t, bounded)
-		switch {
-		case bounded.Err() != nil: // cut off: what it has is not what it was to have
-			missing := t.m.Missing
-			*t.m = before
-			t.m.Missing = missing
-			t.m.Miss(e.ID, over(ctx, p))
-			continue
-		case err != nil:
-			t.m.Miss(e.ID, err.Error())
-		}
-		t.m.Done = append(t.m.Done, e.ID)
-		if _, told := elimination.Told(elimination.Judge(t.m)); told && !p.All {
-			break
-		}
-	}
-	return t.m, nil
-}
-
-func over(ctx context.Context, p Plan) string {
-	if ctx.Err() != nil {
-		return "it was interrupted"
-	}
-	return fmt.Sprintf("no time was left of %s (--within)", p.Within)
 }
 
 func newTrial(ctx context.Context, p Plan) (*trial, error) {

@@ -22,6 +22,8 @@ const (
 func (t *trial) request(ctx context.Context) error {
 	if t.Target.Network == "tcp" {
 		t.fresh(ctx)
+	} else if all, err := t.resolve(ctx); err == nil && len(all) > 0 {
+		t.live = all[0] // nothing is to be connected
 	}
 	r, err := load.Run(ctx, t.low(1500*time.Millisecond))
 	if err != nil {

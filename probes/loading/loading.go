@@ -1,4 +1,4 @@
-// Package loading sends requests to a service while the host is recorded (snag find --load).
+// Package loading sends requests to a service while the host is recorded (snag find --load, --eliminate).
 package loading
 
 import (
@@ -30,7 +30,7 @@ func start(ctx context.Context, env *probe.Env, plan load.Plan, null *load.Resul
 	ctx, cancel := context.WithCancel(ctx)
 	r := &running{cancel: cancel, done: make(chan struct{})}
 	watchWhoAnswers(ctx, env, plan.Target)
-	to := recorded.Place{Sink: env.Sink, Netns: env.Netns, Clock: func(t time.Time) recording.Time { return env.Now().Add(-time.Since(t)) }}
+	to := placeOf(env)
 	go func() {
 		defer close(r.done)
 		if _, err := to.Record(ctx, plan, null); err != nil && !errors.Is(err, context.Canceled) {
@@ -38,6 +38,11 @@ func start(ctx context.Context, env *probe.Env, plan load.Plan, null *load.Resul
 		}
 	}()
 	return r
+}
+
+// placeOf is where a probe's own requests are written.
+func placeOf(env *probe.Env) recorded.Place {
+	return recorded.Place{Sink: env.Sink, Netns: env.Netns, Clock: func(t time.Time) recording.Time { return env.Now().Add(-time.Since(t)) }}
 }
 
 // Stop ends the load. Its last answers are awaited for two seconds at the most.

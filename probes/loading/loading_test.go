@@ -13,6 +13,7 @@ import (
 
 	"snag/internal/netns"
 	"snag/load"
+	"snag/load/trial"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -95,5 +96,43 @@ func TestALoadThatIsEndedAtOnce(t *testing.T) {
 	start(ctx, env, load.Plan{Target: to, Rate: 50, Conns: 2, For: time.Minute, Timeout: time.Second, Options: load.SocketOptions{CPU: -1}}, nil).Stop()
 	if c, _ := k.Measured(recording.MeasureLoad); noticed || c.State != recording.CoverageFailed || !strings.Contains(c.Why, "ended before") {
 		t.Errorf("noticed %v, %+v", noticed, c)
+	}
+}
+
+// Experiments that the recording cuts off are written all the same: what ran with its number, the rest as not done.
+func TestExperimentsThatAreCutOff(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	to, err := load.ParseTarget(server.URL, load.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := netns.IDOf("/proc/thread-self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := true
+	plan := trial.Plan{URL: server.URL, Target: to, Options: load.SocketOptions{NoDelay: &yes, CPU: -1}, Slow: time.Second, Timeout: time.Second, Within: time.Minute, HighRate: 100}
+	k := &kept{}
+	env := &probe.Env{Proc: "/proc", Anchor: probe.NewAnchor(), Netns: own, Sink: k, Watch: probe.NewWatch(4), Notice: func(text string) { t.Error(text) }}
+	r, err := Eliminating(plan).Start(t.Context(), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * time.Second)
+	r.Stop()
+	if !env.Watch.Has(os.Getpid()) {
+		t.Error("the server is not watched")
+	}
+	c, ok := k.Measured(recording.MeasureEliminate)
+	if len(k.Experiments) < 5 || !ok || c.State != recording.CoveragePartial {
+		t.Fatalf("%d rows, %+v", len(k.Experiments), c)
+	}
+	first, last := k.Experiments[0], k.Experiments[len(k.Experiments)-1]
+	if first.NotDone != "" || first.Number == nil || first.Netns != env.Netns || last.NotDone != "it was interrupted" || last.Number != nil {
+		t.Errorf("%+v\n%+v", first, last)
+	}
+	if ago := env.Now().Sub(first.T).Seconds(); ago < 4.5 || ago > 15 {
+		t.Errorf("it began %.2f s ago by the recording's clock", ago)
 	}
 }

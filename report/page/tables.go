@@ -13,10 +13,10 @@ import (
 func (b *builder) tables() []Table {
 	out := []Table{}
 	for _, t := range []Table{
-		b.load(), b.bothEnds(), b.waits(), b.conversations(), b.ladder(), b.sockets(), b.connections(), b.requests(), b.callErrors(), b.locks(), b.calls(),
+		b.load(), b.experiments(), b.bothEnds(), b.waits(), b.conversations(), b.ladder(), b.sockets(), b.connections(), b.requests(), b.callErrors(), b.locks(), b.calls(),
 		b.functions(profile.OnCPU, "Functions on the CPU"), b.functions(profile.OffCPU, "Functions off the CPU"), b.drops(), b.qdiscs(), b.facts(), b.coverage(),
 	} {
-		if len(t.Rows) == 0 && (t.Name == "load" || t.Name == "both-ends" || t.Name == "waits" || t.Name == "conversations" || t.Name == "ladder" || t.Name == "locks" || t.Name == "calls" || strings.HasPrefix(t.Name, "functions")) {
+		if len(t.Rows) == 0 && (t.Name == "load" || t.Name == "experiments" || t.Name == "both-ends" || t.Name == "waits" || t.Name == "conversations" || t.Name == "ladder" || t.Name == "locks" || t.Name == "calls" || strings.HasPrefix(t.Name, "functions")) {
 			continue // of a closer look or a profile, that most recordings have not
 		}
 		if len(t.Rows) == 0 && b.onlyStreams() {

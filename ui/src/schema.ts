@@ -110,6 +110,10 @@ export interface Verdict {
    */
   loads?: Load[];
   /**
+   * what snag eliminate tried on a service, and which suspects it struck off; an entry that rests on one is of that service alone
+   */
+  experiments?: Experiment[];
+  /**
    * culprits first, by what they hold up; then contributing, consequence, risk; then those elsewhere; then not-seen, cleared
    */
   verdict: Entry[];
@@ -370,6 +374,45 @@ export interface Load {
    * all of it in words
    */
   text: string;
+}
+export interface Experiment {
+  target: string;
+  /**
+   * request, own, connect and so on: docs/eliminate.md
+   */
+  experiment: string;
+  what: string;
+  start: Time;
+  end: Time;
+  /**
+   * why it did not run to its end; empty: it did
+   */
+  not_done: string;
+  /**
+   * its main figure; null: not measured
+   */
+  number: number | null;
+  unit: string;
+  /**
+   * what the number is
+   */
+  of: string;
+  /**
+   * all that was measured, in words
+   */
+  shows: string;
+  suspects: {
+    /**
+     * as snag eliminate calls it
+     */
+    suspect: string;
+    state: "found" | "open" | "ruled out" | "not measured";
+    why: string;
+    /**
+     * what the catalogue calls it
+     */
+    cause?: string;
+  }[];
 }
 export interface Entry {
   id: string;
