@@ -57,3 +57,24 @@ func TestAWriterAmongHundredsThatSleep(t *testing.T) {
 		}
 	}
 }
+
+// Only some schedulers look at priorities: which one a disk has is a fact.
+func TestADiskHasItsScheduler(t *testing.T) {
+	files := nginx("S")
+	files["proc/diskstats"] = "8 16 sdb 5 0 40 5 6 0 48 6 0 7 8 0 0 0 0 1 1\n7 0 loop0 5 0 40 5 6 0 48 6 0 7 8 0 0 0 0 1 1\n"
+	files["sys/block/sdb/queue/scheduler"] = "none [mq-deadline] kyber bfq\n"
+	p, _, sink := copied(t, files)
+	p.tick(0, true)
+	r := sink.Recording()
+	if got, ok := r.FactOf("disk.sdb.scheduler", 0); !ok || got != "mq-deadline" {
+		t.Errorf("sdb: %q, %v", got, ok)
+	}
+	if got, ok := r.FactOf("disk.loop0.scheduler", 0); ok {
+		t.Errorf("loop0, whose file is not there: %q", got)
+	}
+	for text, want := range map[string]string{"none\n": "none", "[none] mq-deadline\n": "none", "": "", "a b\n": "", "[": ""} {
+		if got := chosenScheduler(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
