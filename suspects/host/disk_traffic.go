@@ -70,7 +70,13 @@ func (f filler) fits(r *recording.Recording) bool {
 	if n < fillsDisk*f.took || n <= 0 {
 		return false
 	}
-	return n <= onlyDisk*f.took || f.buffered() && 2*waitsForDisks(r, f.span) >= n-f.took
+	return n <= onlyDisk*f.took || f.buffered() && !ofChildren(f.all[0]) && 2*waitsForDisks(r, f.span) >= n-f.took
+}
+
+// ofChildren tells that what a process used is rather that of its children that ended, as of a shell: the
+// kernel adds it at once when they end, whenever and to whichever disk they wrote.
+func ofChildren(p *scene.Process) bool {
+	return p.Last().ChildrenCPU-p.First().ChildrenCPU > p.Last().CPU-p.First().CPU
 }
 
 // buffered tells that the kernel writes later what was made dirty: more than the disk took.
@@ -127,7 +133,13 @@ func fillerOf(s *scene.Scene, r *recording.Recording, victim *scene.Process, d d
 		return nil, others
 	}
 	return slices.MinFunc(found, func(a, b *filler) int {
-		return cmp.Or(cmp.Compare(len(a.all), len(b.all)), cmp.Compare(b.bytes(), a.bytes()), cmp.Compare(a.all[0].Subject.PID, b.all[0].Subject.PID))
+		cached := func(f *filler) int {
+			if f.buffered() {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(cached(a), cached(b)), cmp.Compare(len(a.all), len(b.all)), cmp.Compare(b.bytes(), a.bytes()), cmp.Compare(a.all[0].Subject.PID, b.all[0].Subject.PID))
 	}), others
 }
 
