@@ -43,6 +43,7 @@ type Plan struct {
 	Thin func(ring string, pieces []string, step time.Duration) error
 
 	piece, again time.Duration // pieceLength, tryAgain
+	silent       time.Duration // pieceLength; tests have shorter pieces, and probes that look every 15 s
 	drift        func(recording.Anchor) time.Duration
 }
 
@@ -59,6 +60,9 @@ var errAnew = errors.New("the clock was set")
 func Run(ctx context.Context, p Plan) error {
 	if p.piece == 0 {
 		p.piece, p.again = pieceLength, tryAgain
+	}
+	if p.silent == 0 {
+		p.silent = pieceLength
 	}
 	if p.drift == nil {
 		p.drift = drift
@@ -112,7 +116,7 @@ func (p Plan) session(ctx context.Context, k *keeper) error {
 			for _, r := range p.Rules {
 				r.Reset() // the clock may have been set back
 			}
-			t.rules, t.packed = p.Rules, p.Between
+			t.rules, t.packed, t.silent = p.Rules, p.Between, p.silent
 			go func() {
 				defer close(done)
 				p.tend(inner, cancel, t, k, m.Anchor)

@@ -34,6 +34,7 @@ type pieceWriter struct {
 	wire   *trigger
 	rules  []*rule.Rule
 	state  recording.State
+	silent time.Duration // length of a piece, in which probes write again what is still there
 	known  *stacks
 	before map[string]recording.Coverage // coverage when the piece began
 	cover  map[string]covered            // coverage as last written
@@ -47,7 +48,7 @@ type pieceWriter struct {
 
 func newWriter(dir string, m recording.Manifest, now func() recording.Time, round *probe.Rotation, note func(string)) (*pieceWriter, error) {
 	t := &pieceWriter{
-		dir: dir, base: m, now: now, round: round, note: note, wire: newTrigger(),
+		dir: dir, base: m, now: now, round: round, note: note, wire: newTrigger(), silent: pieceLength,
 		known: newStacks(), before: map[string]recording.Coverage{}, cover: map[string]covered{}, late: map[string]float64{}, failed: make(chan struct{}), packed: func() {},
 	}
 	if err := t.begin(m.Start); err != nil {
@@ -99,13 +100,15 @@ func (t *pieceWriter) Append(row recording.Row) {
 	defer t.turning.RUnlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.state.Take(row)
+	says := t.state.Take(row)
 	t.wire.Take(row)
 	if s, ok := row.(recording.Stack); ok { // written with the first row that refers to it
 		t.known.put(s)
 		return
 	}
-	t.write(row)
+	if says { // else the piece began with it
+		t.write(row)
+	}
 }
 
 // write writes a row to the current piece. The caller holds both locks.
@@ -168,7 +171,7 @@ func (t *pieceWriter) turn() error {
 		t.closeCoverage(old)
 	}
 	clear(t.late)
-	t.state.Prune(now, pieceLength)
+	t.state.Prune(now, t.silent)
 	t.known.prune(t.earlier, stacks)
 	t.earlier = stacks
 	t.state.Rows(func(row recording.Row) bool {

@@ -143,7 +143,7 @@ func TestStateIsWhatStands(t *testing.T) {
 	t.Parallel()
 	var s State
 	for _, row := range []Row{
-		Fact{T: sec(1), Name: "a", Value: "1"}, Fact{T: sec(2), Name: "a", Value: "2"}, Link{T: sec(1), Netns: 5, Index: 1},
+		Fact{T: sec(1), Name: "a", Value: "1"}, Fact{T: sec(2), Name: "a", Value: "2"}, Link{T: sec(30), Netns: 5, Index: 1},
 		Library{T: sec(1), PID: 7, Path: "/lib/x"}, Library{T: sec(1), PID: 8, Path: "/lib/x"}, Process{T: sec(1), PID: 7}, Process{T: sec(50), PID: 8},
 		Retransmit{T: sec(1)}, Route{T: sec(1), Netns: 6, Dst: "0.0.0.0/0"},
 		Event{T: sec(3), End: sec(3), Kind: EventNetnsGone, Subject: Subject{Netns: 6}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,10 @@ import (
 func StateKey(row Row) string {
 	switch v := row.(type) {
 	case Fact:
+		if ofGroup(v) { // of each group one, of io.max one for each disk
+			what, _, _ := strings.Cut(v.Value, " ")
+			return fmt.Sprint(v.Name, " ", v.Source, " ", what)
+		}
 		return fmt.Sprint(v.Name, " ", v.Netns)
 	case Library:
 		return fmt.Sprint(v.PID, " ", v.Path)
@@ -55,6 +60,8 @@ func StateKey(row Row) string {
 // ofProcess is the process that a state row belongs to; 0: none.
 func ofProcess(row Row) int {
 	switch v := row.(type) {
+	case Fact:
+		return ofJVM(v)
 	case Library:
 		return v.PID
 	case LogFile:
@@ -95,34 +102,44 @@ func inNetns(row Row) uint64 {
 }
 
 // State keeps the latest state row of each key (StateKey), so that the next piece of a ring can start
-// with them. Rows of processes and namespaces that have ended are dropped.
+// with them. Rows about what has gone are dropped: by the event that says so, or by Prune.
 type State struct {
 	tables map[string]map[string]Row
 	seen   map[int]Time // time of the last row by process
+	own    uint64       // the recorder's network namespace, whose facts have no namespace as well
 }
 
-// Take processes a row.
-func (s *State) Take(row Row) {
+// Take processes a row. It reports whether the row is to be written: false if it only repeats what the
+// state has, as a probe does at each piece for what is still there (probe.Rotation).
+func (s *State) Take(row Row) bool {
 	if s.tables == nil {
 		s.tables, s.seen = map[string]map[string]Row{}, map[int]Time{}
 	}
 	switch v := row.(type) {
 	case Event:
 		s.forget(v)
-		return
+		return true
 	case Process:
 		s.seen[v.PID] = v.T
-		return
+		return true
+	case Netns:
+		if v.Own {
+			s.own = v.ID
+		}
 	}
 	key := StateKey(row)
 	if key == "" {
-		return
+		return true
 	}
 	name := row.Table()
 	if s.tables[name] == nil {
 		s.tables[name] = map[string]Row{}
 	}
+	old, known := s.tables[name][key]
 	s.tables[name][key] = row
+	_, again := writtenAgain(row)
+	_, fact := row.(Fact)
+	return !known || !again && !fact || !sameButTime(old, row)
 }
 
 func (s *State) forget(e Event) {
@@ -144,16 +161,24 @@ func (s *State) drop(gone func(Row) bool) {
 	}
 }
 
-// Prune drops the rows of processes that had no row for that long, and of control groups whose limit was
-// not written again in twice that time: they have ended, which no event tells.
+// Prune drops the rows of processes that had no row for that long, and those about things that probes
+// write again in each piece (writtenAgain), if they did not: the thing has gone, which no event says.
+// silent is the length of a piece. Probes have half a piece more to be late, and a piece more for control
+// groups, which are searched for seldom.
 func (s *State) Prune(now Time, silent time.Duration) {
 	maps.DeleteFunc(s.seen, func(_ int, last Time) bool { return now.Sub(last) > silent })
 	s.drop(func(row Row) bool {
 		pid := ofProcess(row)
 		_, there := s.seen[pid]
-		g, isGroup := row.(Cgroup)
-		return pid != 0 && !there || isGroup && now.Sub(g.T) > 2*silent
+		written, again := writtenAgain(row)
+		late := silent / 2
+		switch row.(type) {
+		case Cgroup, Fact:
+			late = silent
+		}
+		return pid != 0 && !there || again && now.Sub(written) > silent+late
 	})
+	s.dropDevices(now.Add(-silent / 2))
 }
 
 // Rows yields all rows, ordered by table and key.

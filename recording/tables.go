@@ -43,8 +43,10 @@ type Process struct {
 	RSS          *uint64 `json:"rss_bytes,omitempty"`     // in memory
 	Swap         *uint64 `json:"swap_bytes,omitempty"`    // in swap
 	ReadBytes    *uint64 `json:"read_bytes,omitempty"`    // fetched from disks since it began (/proc/PID/io)
-	WrittenBytes *uint64 `json:"written_bytes,omitempty"` // sent to disks
-	CPUs         string  `json:"cpus,omitempty"`          // that it may run on: "0-3,7"
+	WrittenBytes *uint64 `json:"written_bytes,omitempty"` // sent to disks, or made dirty in the page cache, from where the kernel sends them later
+	// CancelledBytes of WrittenBytes never went to a disk: the file was truncated or deleted before.
+	CancelledBytes *uint64 `json:"cancelled_bytes,omitempty"`
+	CPUs           string  `json:"cpus,omitempty"` // that it may run on: "0-3,7"
 	// Groups are the paths of the control groups of other hierarchies, where they
 	// differ from Cgroup: by controller (memory, blkio), and "unified".
 	Groups map[string]string `json:"cgroups,omitempty"`

@@ -32,7 +32,7 @@ type recordFlags struct {
 	listen  string
 	when    []string
 	budget  string
-	streams []string
+	streams streamFlags
 }
 
 func recordCommand() *cobra.Command {
@@ -55,6 +55,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 		Example: `  sudo snag record
   sudo snag record --keep 24h --size 2GB
   sudo snag record --stream rtmp://127.0.0.1/live/cam1
+  sudo snag record --list cams.txt --picture
   sudo snag find --at 14:17:28`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), &f) },
@@ -71,7 +72,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics of the recorder at this address, as 127.0.0.1:9848")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time, for 10 s when clients or streams seem to be affected; 0: no closer look")
 	flags.StringArrayVar(&f.when, "when", nil, "also judge, and keep as an incident, when this PromQL expression over the recorded series holds, as 'rate(node_netstat_TcpExt_ListenOverflows[10s]) > 1'; may be given more than once")
-	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream all the time, as a viewer would: when it freezes, ends or cannot be read, the recording is judged; name=… and threshold=… after the URL as in snag watch; may be given more than once")
+	f.streams.register(cmd)
 	registerShared(cmd)
 	return cmd
 }

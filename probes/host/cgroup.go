@@ -107,6 +107,7 @@ func (c *cgroups) measure(groups map[group]bool, walk bool) {
 // again writes the limits of all groups again, for a piece of a ring that begins. The ring forgets those that
 // are not written again.
 func (c *cgroups) again() {
+	clear(c.told) // facts are written at the next look
 	for _, seen := range c.seen {
 		if row := seen.row; row.Quota > 0 {
 			row.T = c.env.Now()

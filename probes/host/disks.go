@@ -2,6 +2,9 @@ package host
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"snag/probes/probe"
 	"snag/recording"
@@ -50,6 +53,7 @@ func (d *disks) one(t recording.Time, name []byte, s diskStat) {
 		}
 		seen = recording.Labels{"device": string(name)}
 		d.seen[string(name)] = seen
+		d.scheduler(t, string(name))
 		if before, ok := d.idle[string(name)]; ok {
 			d.write(before, seen, diskStat{HasFlushes: s.HasFlushes})
 			delete(d.idle, string(name))
@@ -76,4 +80,30 @@ func (d *disks) write(t recording.Time, l recording.Labels, s diskStat) {
 		d.env.Sink.Sample(t, "node_disk_flush_requests_total", l, s.Flushes)
 		d.env.Sink.Sample(t, "node_disk_flush_requests_time_seconds_total", l, s.FlushTime)
 	}
+}
+
+// scheduler writes which I/O scheduler a disk has, of which it depends whether priorities (ionice) have an
+// effect. A partition has none of its own.
+func (d *disks) scheduler(t recording.Time, name string) {
+	path := filepath.Join(d.env.Sys, "block", name, "queue/scheduler")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return
+	}
+	if chosen := chosenScheduler(string(data)); chosen != "" {
+		d.env.Sink.Append(recording.Fact{T: t, Name: "disk." + name + ".scheduler", Value: chosen, Source: path})
+	}
+}
+
+// chosenScheduler is the one in brackets of "none [mq-deadline] kyber"; where there is no choice, the only word.
+func chosenScheduler(text string) string {
+	if _, rest, ok := strings.Cut(text, "["); ok {
+		chosen, _, _ := strings.Cut(rest, "]")
+		return chosen
+	}
+	words := strings.Fields(text)
+	if len(words) != 1 {
+		return ""
+	}
+	return words[0]
 }

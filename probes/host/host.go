@@ -118,6 +118,9 @@ func (p *prober) tick(late time.Duration, last bool) {
 	p.meter.tick(late)
 	p.clock.look(p.env)
 	p.spaces.refresh(rows)
+	if anew {
+		p.spaces.again()
+	}
 	p.spaces.measure(all, slow)
 	p.machine.measure(p.meter)
 	p.processes.measure(rows, last)

@@ -17,6 +17,7 @@ type linkSeen struct {
 	txQueue int
 	labels  recording.Labels
 	alive   bool
+	written bool // in this piece of a ring
 }
 
 // linkRequest is struct ifinfomsg and IFLA_EXT_MASK RTEXT_FILTER_SKIP_STATS: no
@@ -56,7 +57,9 @@ func (sp *space) link(t recording.Time, l link) {
 	if seen == nil || !sameLink(seen.row, row) {
 		seen = &linkSeen{row: row, labels: sp.with("device", l.Name)}
 		sp.linkSeen[l.Index] = seen
-		row.T = t
+	}
+	if !seen.written {
+		row.T, seen.written = t, true
 		sp.env.Sink.Append(row)
 	}
 	seen.alive, seen.txQueue = true, l.TxQueue

@@ -14,7 +14,6 @@ const (
 	busyCPU  = 0.05    // of a CPU, its waited-for children's included
 	busyIO   = 1 << 20 // bytes a second to and from disks
 	mostBusy = 16      // of a scan, the busiest
-	mostIO   = 300     // processes whose disk traffic is looked at in a scan
 )
 
 // What makes one that holds sockets worth a closer look, each second.
@@ -33,10 +32,8 @@ type queues interface {
 type use struct {
 	t       recording.Time
 	stat    procStat
-	hasIO   bool
-	read    *uint64 // bytes from and to disks; set if hasIO
-	written *uint64
-	blocked int // looks in a row that found it waiting for a disk
+	disk    diskUse // may be of an earlier time
+	blocked int     // looks in a row that found it waiting for a disk
 }
 
 // busyProcess is one that used much since the last scan.
@@ -49,11 +46,11 @@ type busyProcess struct {
 // use compares a process with the last scan, and adds it to the busy ones.
 func (p *processes) use(t recording.Time, one *process, stat procStat, busy []busyProcess) []busyProcess {
 	before := one.use
-	one.use = use{t: t, stat: stat}
-	if !one.kernel && p.ioLooks < mostIO {
+	one.use = use{t: t, stat: stat, disk: before.disk}
+	if p.dueIO(one, before, stat) {
 		p.ioLooks++
-		one.use.read, one.use.written = p.read.io(one.pid)
-		one.use.hasIO = one.use.read != nil && one.use.written != nil
+		one.use.disk = p.read.io(one.pid)
+		one.use.disk.t = t
 	}
 	if one.pid == p.env.SelfPID || before.t == 0 || t <= before.t {
 		return busy
@@ -61,9 +58,8 @@ func (p *processes) use(t recording.Time, one *process, stat procStat, busy []bu
 	d := t.Sub(before.t).Seconds()
 	cpu := float64(stat.CPU+stat.Waited-before.stat.CPU-before.stat.Waited) / procroot.UserHZ / d
 	weight := cpu / busyCPU
-	if before.hasIO && one.use.hasIO {
-		bytes := float64(*one.use.read) - float64(*before.read) + float64(*one.use.written) - float64(*before.written)
-		weight = max(weight, bytes/d/busyIO)
+	if apart := one.use.disk.t.Sub(before.disk.t).Seconds(); apart > 0 {
+		weight = max(weight, one.use.disk.since(before.disk)/apart/busyIO)
 	}
 	if weight < 1 && !one.busy {
 		return busy
@@ -120,7 +116,6 @@ func (p *processes) suspect(t recording.Time, one *process, stat procStat) {
 // usesDisk tells whether a process read from or wrote to a disk since the last
 // look: the state of its first thread does not tell of the others.
 func (p *processes) usesDisk(one *process, before use) bool {
-	one.now.read, one.now.written = p.read.io(one.pid)
-	one.now.hasIO = one.now.read != nil && one.now.written != nil
-	return before.hasIO && one.now.hasIO && (*one.now.read != *before.read || *one.now.written != *before.written)
+	one.now.disk = p.read.io(one.pid)
+	return one.now.disk.since(before.disk) != 0
 }

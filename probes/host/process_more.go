@@ -14,18 +14,8 @@ func (r *procReader) more(pid int, row *recording.Process) {
 		row.RSS, row.Swap, row.CPUs = s.RSS, s.Swap, s.CPUs
 	}
 	if data, err := r.read(pid, "io"); err == nil {
-		row.ReadBytes, row.WrittenBytes = parseIO(data)
+		parseIO(data).fill(row)
 	}
-}
-
-// io is what a process had read from and written to disks, bytes; nil where that
-// may not be read.
-func (r *procReader) io(pid int) (read, written *uint64) {
-	data, err := r.read(pid, "io")
-	if err != nil {
-		return nil, nil
-	}
-	return parseIO(data)
 }
 
 // procStatus is what of /proc/PID/status is used; a kernel thread has no memory.
@@ -64,25 +54,6 @@ func cpuList(value []byte) string {
 		return ""
 	}
 	return string(value)
-}
-
-// parseIO reads read_bytes and write_bytes of /proc/PID/io (proc_pid_io(5)): what
-// went to and came from disks, not what the page cache served.
-func parseIO(data []byte) (read, written *uint64) {
-	eachColon(data, func(name, value []byte) {
-		v, ok := procfile.Number(value)
-		if !ok || v < 0 {
-			return
-		}
-		n := uint64(v)
-		switch string(name) {
-		case "read_bytes":
-			read = &n
-		case "write_bytes":
-			written = &n
-		}
-	})
-	return read, written
 }
 
 // eachColon reads lines "name: value".

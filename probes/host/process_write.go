@@ -44,8 +44,8 @@ func (p *processes) writeAt(one *process, before use) {
 		one.group, row.Unit, one.groups = parseCgroups(data)
 		row.Cgroup, row.Groups = one.group.Path, one.groups
 	}
-	if before.hasIO {
-		row.ReadBytes, row.WrittenBytes = before.read, before.written
+	if before.disk.t == before.t {
+		before.disk.fill(&row)
 	}
 	p.env.Sink.Append(row)
 }

@@ -16,6 +16,8 @@ type qdiscSeen struct {
 	options map[string]string
 	labels  recording.Labels
 	drops   uint32
+	alive   bool
+	written bool // in this piece of a ring
 }
 
 // qdiscs writes the counters of every queueing discipline, children included,
@@ -34,6 +36,9 @@ func (sp *space) qdiscs(once *notices, classes bool) error {
 	if err != nil {
 		return err
 	}
+	for _, seen := range sp.qdiscSeen {
+		seen.alive = false
+	}
 	for _, q := range all {
 		device := sp.deviceName(q.Index)
 		if l := sp.linkSeen[q.Index]; l != nil && q.Kind == "pfifo_fast" { // its queues are as long as the device's (sch_generic.c)
@@ -49,6 +54,7 @@ func (sp *space) qdiscs(once *notices, classes bool) error {
 		}
 		sp.qdisc(t, device, q, once, classes)
 	}
+	maps.DeleteFunc(sp.qdiscSeen, func(_ string, seen *qdiscSeen) bool { return !seen.alive })
 	return nil
 }
 
@@ -63,10 +69,13 @@ func (sp *space) qdisc(t recording.Time, device string, q tc, once *notices, set
 		}
 	}
 	if settings && !maps.Equal(seen.options, q.Options) || sp.qdiscSeen[key] == nil {
-		seen.options = q.Options
-		sp.env.Sink.Append(recording.Qdisc{T: t, Netns: sp.ID, Device: device, Kind: q.Kind, Handle: handle, Parent: parent, Options: q.Options})
+		seen.options, seen.written = q.Options, false
 	}
-	sp.qdiscSeen[key] = seen
+	if !seen.written {
+		seen.written = true
+		sp.env.Sink.Append(recording.Qdisc{T: t, Netns: sp.ID, Device: device, Kind: q.Kind, Handle: handle, Parent: parent, Options: seen.options})
+	}
+	seen.alive, sp.qdiscSeen[key] = true, seen
 	// noqueue and noop have no queue and count nothing (sch_generic.c): a zero
 	// of theirs would clear what was not measured.
 	if q.Stats == nil || q.Kind == "noqueue" || q.Kind == "noop" {

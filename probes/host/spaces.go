@@ -147,6 +147,19 @@ func (s *spaces) due(all bool) []*space {
 	return out
 }
 
+// again has the links and queueing disciplines that are still there written again, for a piece of a ring that
+// begins. The ring forgets those that are not.
+func (s *spaces) again() {
+	for _, sp := range s.order {
+		for _, l := range sp.linkSeen {
+			l.written = false
+		}
+		for _, q := range sp.qdiscSeen {
+			q.written = false
+		}
+	}
+}
+
 func (s *spaces) measure(all, slow bool) {
 	due := s.due(all)
 	s.meter.run("host.netstat", func(recording.Time) error { return each(due, func(sp *space) error { return sp.netstat(s.once) }) })

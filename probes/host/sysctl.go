@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,7 @@ func newSysctls(env *probe.Env, m *meter) *sysctls {
 
 func (s *sysctls) measure(spaces *spaces) {
 	s.meter.run("host.sysctl", func(t recording.Time) error {
+		maps.DeleteFunc(s.last, func(key factKey, _ string) bool { return key.netns != 0 && spaces.open[key.netns] == nil })
 		err := s.read(t, "kernel.release", "kernel.osrelease", 0)
 		for _, name := range procfile.MachineSysctls {
 			err = keep(err, s.read(t, name, name, 0))

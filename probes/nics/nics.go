@@ -31,6 +31,7 @@ type sampler struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	ticks  int
+	round  uint64
 
 	ledger     *ledger
 	settings   settings
@@ -50,7 +51,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 
 func newSampler(env *probe.Env) *sampler {
 	l := newLedger(env)
-	return &sampler{
+	s := &sampler{
 		env: env, done: make(chan struct{}), ledger: l,
 		settings:   settings{env: env, ledger: l, last: map[device]recording.NIC{}},
 		statistics: statistics{env: env, ledger: l, of: map[device]*counters{}},
@@ -58,6 +59,8 @@ func newSampler(env *probe.Env) *sampler {
 		interrupts: interrupts{env: env, ledger: l, table: newTable(maxInterruptSeries)},
 		softirqs:   softirqs{env: env, ledger: l, table: newTable(maxSoftirqSeries)},
 	}
+	env.Round.Next(&s.round)
+	return s
 }
 
 // Stop takes the last measurement and ends the probe.
@@ -102,6 +105,10 @@ func (s *sampler) tick(late time.Duration, last bool) {
 // scan reads how every interface is set, in each namespace, and its statistics
 // while it is there: only the own namespace's are read each second.
 func (s *sampler) scan() {
+	if s.env.Round.Next(&s.round) {
+		s.settings.again()
+		s.queues.again()
+	}
 	spaces := s.namespaces()
 	s.ledger.run("nics.settings", func(recording.Time) error { return s.settings.measure(spaces) })
 	s.ledger.run("nics.statistics", func(recording.Time) error { return s.statistics.measure(spaces) })

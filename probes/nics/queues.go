@@ -43,6 +43,13 @@ type queues struct {
 	nodes  map[string]bool // devices whose NUMA node was looked at
 }
 
+// again is settings.again for queues, interrupts and NUMA nodes.
+func (q *queues) again() {
+	clear(q.last)
+	clear(q.irqs)
+	q.nodes = nil
+}
+
 // unseen says what sysfs does not show.
 func (q *queues) unseen(spaces []*space) {
 	n := 0

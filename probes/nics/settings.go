@@ -31,6 +31,13 @@ type settings struct {
 // ofOwn are the interfaces of the own namespace, hardware first.
 func (s *settings) ofOwn() []string { return s.own }
 
+// again has the rows of interfaces that are still there written again, for a piece of a ring that begins. The
+// ring forgets those that are not, and their places are free for others.
+func (s *settings) again() {
+	clear(s.last)
+	s.rows = 0
+}
+
 func (s *settings) measure(spaces []*space) error {
 	var own error
 	s.left = 0

@@ -34,6 +34,7 @@ type space struct {
 	facts      map[string]string
 	tableAt    recording.Time
 	rulesAt    recording.Time
+	round      uint64
 }
 
 func newSpace(n netns.Namespace, s *shared) *space {
@@ -42,6 +43,7 @@ func newSpace(n netns.Namespace, s *shared) *space {
 		routes: map[string]recording.Route{}, neighbours: map[string]string{},
 		states: map[[2]string]int{}, rules: map[string]uint64{}, facts: map[string]string{},
 	}
+	s.env.Round.Next(&sp.round)
 	if !n.Own {
 		sp.labels = recording.Labels{"netns": strconv.FormatUint(n.ID, 10)}
 	}
@@ -70,6 +72,11 @@ func (sp *space) visit(all bool) {
 
 func (sp *space) read(all bool) {
 	now := sp.env.Now()
+	if sp.env.Round.Next(&sp.round) { // what is still there is written again; the ring forgets what is not
+		clear(sp.routes)
+		clear(sp.neighbours)
+		clear(sp.rules)
+	}
 	route := nldump.Dial(unix.NETLINK_ROUTE, sp.reply)
 	defer route.Close()
 	if all || sp.tableAt == 0 || now.Sub(sp.tableAt) >= everyTable {

@@ -3,6 +3,7 @@ package routes
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -98,6 +99,9 @@ func (sp *space) route(t recording.Time, r route) {
 	sp.env.Sink.Append(row)
 }
 
+// conf begins the names of an interface's settings.
+const conf = "net.ipv4.conf."
+
 // settings writes how large the neighbour tables may become, how reverse paths are filtered and whether packets are
 // forwarded, for all, the default, and the devices where it is not off.
 func (sp *space) settings(conn *nldump.Conn) error {
@@ -107,7 +111,7 @@ func (sp *space) settings(conn *nldump.Conn) error {
 			sp.fact(t, name, v, "/proc/sys/"+strings.ReplaceAll(name, ".", "/"))
 		}
 	}
-	n := 0
+	n, there := 0, map[string]bool{}
 	err := conn.Dump(unix.RTM_GETNETCONF, []byte{unix.AF_INET, 0, 0, 0}, func(data []byte) error {
 		c, err := decodeNetconf(data)
 		if err != nil {
@@ -121,7 +125,8 @@ func (sp *space) settings(conn *nldump.Conn) error {
 			name string
 			v    *int
 		}{{"rp_filter", c.RPFilter}, {"forwarding", c.Forwarding}} {
-			name := "net.ipv4.conf." + device + "." + s.name
+			name := conf + device + "." + s.name
+			there[name] = true
 			if s.v == nil || c.Index > 0 && *s.v == 0 && sp.facts[name] == "" {
 				continue
 			}
@@ -133,6 +138,9 @@ func (sp *space) settings(conn *nldump.Conn) error {
 		}
 		return nil
 	})
+	if err == nil { // an interface that comes back has its settings written again
+		maps.DeleteFunc(sp.facts, func(name, _ string) bool { return strings.HasPrefix(name, conf) && !there[name] })
+	}
 	if errors.Is(err, nldump.ErrInterrupted) || errors.Is(err, nldump.ErrEnough) {
 		return nil
 	}

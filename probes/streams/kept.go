@@ -52,7 +52,9 @@ func (k *kept) second() {
 }
 
 func (k *kept) cover() {
+	left := k.w.Snapshot().Left
 	for _, c := range Coverage(k.w) {
+		c = cutOff(c, left, "are asked for")
 		if c.State != recording.CoverageOff {
 			c.Since, c.Late = k.since, k.record.Late().Seconds()
 		}

@@ -22,14 +22,14 @@ func Listed(entries []watch.Entry, left int) *probe.Probe {
 	}}
 }
 
-// cutOff says of the figures that more streams are listed than were read.
-func cutOff(c recording.Coverage, left int) recording.Coverage {
+// cutOff says of the figures that more streams are asked for than were read; whose says by whom ("the servers list").
+func cutOff(c recording.Coverage, left int, whose string) recording.Coverage {
 	if c.Probe != measureFigures || left == 0 {
 		return c
 	}
 	if c.State == recording.CoverageOK {
 		c.State, c.Cure = recording.CoveragePartial, "more at a time (--max-streams), or --stream with those that matter"
 	}
-	c.Why = strings.TrimPrefix(fmt.Sprintf("%s; of the streams that the servers list %d were not read", c.Why, left), "; ")
+	c.Why = strings.TrimPrefix(fmt.Sprintf("%s; of the streams that %s %d were not read", c.Why, whose, left), "; ")
 	return c
 }

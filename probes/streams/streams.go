@@ -171,7 +171,7 @@ func (r *running) Stop() {
 
 func (r *running) cover() {
 	for _, c := range Coverage(r.w) {
-		r.env.Sink.Append(cutOff(c, r.left))
+		r.env.Sink.Append(cutOff(c, r.left, "the servers list"))
 	}
 }
 

@@ -36,7 +36,7 @@ var diskStall = &suspect.Suspect{
 		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",
 		"strong: the kernel log has an error of that disk",
 		"strong: a limit on its control group's disk traffic, where no disk is slow",
-		"weak: another process moves most of the bytes; such a limit where the disk is slow as well; the machine's disk pressure",
+		"weak: another process, or the processes of another unit, moved a third of the disk's bytes or more, or made pages dirty that the disk still has to write; such a limit where the disk is slow as well; the machine's disk pressure",
 	},
 	Against: []string{
 		"decisive: the process reads its own memory back from swap meanwhile: then it is swap",
@@ -46,6 +46,7 @@ var diskStall = &suspect.Suspect{
 	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "worker-queue", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
 	Claims:  []ledger.Account{ledger.Disk},
 	Remedy: suspect.Remedy{
+		Now:         "systemctl set-property --runtime UNIT 'IOWriteBandwidthMax=/dev/DEVICE BYTES' (of whoever fills the disk)",
 		Permanently: "IOWeight= or IOWriteBandwidthMax= in the unit of whoever fills the disk. Or the service's files on a disk of their own.",
 		Program:     "Fewer syncs and larger writes.",
 	},
@@ -159,7 +160,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) susp
 		}
 		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, units.Lasting(max(slow.each, slow.met)), self.Name, b.words())
 		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The files of %s on a disk of their own, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
-		nameWriter(&f, s, r, b, *slow)
+		nameFiller(&f, s, r, b, *slow)
 	default:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Disk, Origin: "diskstats",
 			Text: "no disk was slow meanwhile: a limit above the disks, or a file system that waits for itself"})
@@ -172,21 +173,6 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) susp
 	}
 	f.Evidence = append(f.Evidence, felt(s, b.process))
 	return f
-}
-
-// nameWriter adds who keeps the disk busy.
-func nameWriter(f *suspect.Finding, s *scene.Scene, r *recording.Recording, b blocked, d disk) {
-	own, _ := moved(b.process)
-	p, bytes := writer(s, b.process, r.Manifest.SelfPID, d)
-	if p == nil || bytes < 2*own {
-		return
-	}
-	f.Related = append(f.Related, p.Subject)
-	f.Text += fmt.Sprintf("; %s moved %s meanwhile", p.Subject.Name, units.Bytes(bytes))
-	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: bytes, Unit: "bytes", Source: source.Of("/proc/PID/io"), Origin: "process io",
-		Text: fmt.Sprintf("%s moved %s to and from disks, %s itself %s; disk %s %s", p.Subject.Name, units.Bytes(bytes), b.process.Subject.Name, units.Bytes(own), d.name, units.Bytes(d.bytes))})
-	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("IOWeight=10 or IOWriteBandwidthMax= in the unit of %s. Or the files of %s on a disk of their own.", p.Subject.Name, b.process.Subject.Name),
-		Program: fmt.Sprintf("%s: fewer and slower writes.", p.Subject.Comm)}
 }
 
 // addDelays adds what the kernel itself counted of the process' waiting.

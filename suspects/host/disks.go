@@ -27,6 +27,7 @@ type disk struct {
 	met      float64 // the same in those seconds, the slowest, in which half of that time was spent
 	slowest  []recording.Interval
 	bytes    float64
+	moves    measure.Steps // of these bytes
 	steps    measure.Steps // of the time that requests took
 }
 
@@ -56,7 +57,12 @@ func disksOf(r *recording.Recording) []disk {
 		took := grown("node_disk_read_time_seconds_total") + grown("node_disk_write_time_seconds_total") + grown("node_disk_flush_requests_time_seconds_total")
 		took = max(took, grown("node_disk_io_time_weighted_seconds_total"))
 		d.requests = grown("node_disk_reads_completed_total") + grown("node_disk_writes_completed_total") + grown("node_disk_flush_requests_total")
-		d.bytes = grown("node_disk_read_bytes_total") + grown("node_disk_written_bytes_total")
+		for _, name := range []string{"node_disk_read_bytes_total", "node_disk_written_bytes_total"} {
+			d.bytes += grown(name)
+			for _, s := range r.Select(name, "device", d.name) {
+				d.moves = append(d.moves, measure.StepsOf(s)...)
+			}
+		}
 		if took > 0 {
 			d.each = took / max(1, d.requests)
 		}
@@ -311,37 +317,4 @@ func (b blocked) evidence() suspect.Evidence {
 	}
 	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: max(b.booked, b.share()), Unit: "share", Source: source.Stat.As("/proc/PID/task/TID/stat, wchan"), Origin: "thread states",
 		Text: fmt.Sprintf("%s a thread of %s waited for a disk (state D)%s", b.words(), b.process.Subject.Name, where)}
-}
-
-// writer is who keeps a disk busy besides the process. To which disk a process
-// writes is not told by its counters: it is who moved most of what the disk did,
-// and hardly more.
-func writer(s *scene.Scene, but *scene.Process, self int, d disk) (p *scene.Process, bytes float64) {
-	for _, one := range s.Processes {
-		if one == but || one.Subject.PID == self || one.Subject.PID == but.First().PPID { // whose counters take those of its children that ended
-			continue
-		}
-		if n, ok := moved(one); ok && n > bytes && n >= 0.3*d.bytes && n <= 1.5*d.bytes {
-			p, bytes = one, n
-		}
-	}
-	return p, bytes
-}
-
-// moved is how much a process read from and wrote to disks in the window.
-func moved(p *scene.Process) (float64, bool) {
-	var first, last *recording.Process
-	for i := range p.Rows {
-		if p.Rows[i].ReadBytes == nil || p.Rows[i].WrittenBytes == nil {
-			continue
-		}
-		if first == nil {
-			first = &p.Rows[i]
-		}
-		last = &p.Rows[i]
-	}
-	if first == last {
-		return 0, false
-	}
-	return float64(*last.ReadBytes) - float64(*first.ReadBytes) + float64(*last.WrittenBytes) - float64(*first.WrittenBytes), true
 }
