@@ -18,7 +18,7 @@ import (
 type tableFile struct {
 	name string
 	buf  []*buffer // lines not yet handed to the kernel
-	held int      // bytes in buf
+	held int       // bytes in buf
 
 	file *os.File
 	rows int // lines that the kernel has taken
