@@ -43,15 +43,34 @@ func route(ctx context.Context, to netip.AddrPort, hops int, tcp bool) ([]elimin
 		}
 		all = append(all, p)
 	}
-	for until := time.Now().Add(hopWithin); time.Now().Before(until) && ctx.Err() == nil; {
+	readProbes(ctx, all, to.Addr(), tcp)
+	for _, p := range all {
+		p.again(tcp)
+	}
+	readProbes(ctx, all, to.Addr(), tcp)
+	return hopsOf(all), nil
+}
+
+// readProbes reads what is reported of probes for half of the time that they have.
+func readProbes(ctx context.Context, all []*probe, target netip.Addr, tcp bool) {
+	for until := time.Now().Add(hopWithin / 2); time.Now().Before(until) && ctx.Err() == nil; {
 		if !awaitProbes(all, time.Until(until)) {
 			break
 		}
 		for _, p := range all {
-			p.read(to.Addr(), tcp)
+			p.read(target, tcp)
 		}
 	}
-	return hopsOf(all), nil
+}
+
+// again sends a probe once more that nobody reported. Hosts and routers report a limited number of packets a
+// second (icmp(7), icmp_ratelimit), and any packet can be lost. TCP sends its SYN again by itself.
+func (p *probe) again(tcp bool) {
+	if p.over || tcp {
+		return
+	}
+	p.sent = time.Now()
+	_, _ = unix.Write(p.fd, []byte("snag")) // what it is refused for, read sees
 }
 
 // hopsOf ends at the host, or at the last one that answered.
