@@ -49,6 +49,8 @@ type Symptom struct {
 	Slowed bool
 	// Reported: the user told it; nothing was measured.
 	Reported bool
+	// Tried: the experiments of snag eliminate suffered it, not a client.
+	Tried bool
 	// Inferred: nobody was seen to wait, but whoever asked had to.
 	Inferred bool
 	// Elsewhere: it is not the target's, which the user named.

@@ -78,7 +78,7 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 				ok = true
 			}
 			share := a.finding.Most(booked(a.suspect, sym, delays)) * withinLag(a.finding, sym, lead, window)
-			if !ok && !own || slices.Contains(a.finding.NotTo, sym.Name) || spares(a.finding, sym) || share < leastBooked || wasOver(a.finding.Active, sym) {
+			if !ok && !own || slices.Contains(a.finding.NotTo, sym.Name) || spares(a.finding, sym, window) || share < leastBooked || wasOver(a.finding.Active, sym) {
 				continue
 			}
 			onsets, seen := onsetsIn(sym.Active, window, s.Window)
@@ -117,7 +117,10 @@ func tooLittle(h suspect.Harm, sym scene.Symptom) bool {
 }
 
 // spares tells whether a finding was measured not to be what makes a party late.
-func spares(f suspect.Finding, sym scene.Symptom) bool {
+func spares(f suspect.Finding, sym scene.Symptom, window recording.Interval) bool {
+	if sym.Tried && sym.Name == scene.RequestLatency && notTheMedian(f, sym, window) {
+		return true
+	}
 	return sym.Name == scene.RequestLatency && slices.ContainsFunc(f.Spares, func(s recording.Subject) bool { return scene.IDOf(s) == scene.IDOf(sym.Subject) })
 }
 

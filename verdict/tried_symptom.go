@@ -2,11 +2,14 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
+	"snag/suspects/suspect"
 )
 
 // symptom is that its requests take longer than what was called slow, or fail; false: they do not, or the
@@ -16,7 +19,7 @@ func (x *service) symptom() (sym scene.Symptom, ok bool) {
 	if row == nil || !row.Slow || x.busy != "" {
 		return sym, false
 	}
-	sym = scene.Symptom{Subject: x.subject, Onset: row.T, Active: []recording.Interval{x.whole()}, Share: 1, Side: string(ledger.Calls)}
+	sym = scene.Symptom{Subject: x.subject, Onset: row.T, Active: []recording.Interval{x.whole()}, Share: 1, Side: string(ledger.Calls), Tried: true}
 	if row.Number != nil && *row.Number >= row.Limit {
 		sym.Name, sym.Amount, sym.Unit = scene.RequestLatency, *row.Number, "s"
 		sym.Text = fmt.Sprintf("half of the requests to %s took %s or more, and more than %s was called slow (snag eliminate)", x.target, units.Short(*row.Number), units.Short(row.Limit))
@@ -44,6 +47,16 @@ func addTried(s *scene.Scene, all []*service) {
 		}
 		s.Symptoms = append(s.Symptoms, sym)
 	}
+}
+
+// notTheMedian tells that a cause is not why half of an experiment's requests or more were late: another
+// experiment ruled it out, or it acted in less than half of the time.
+func notTheMedian(f suspect.Finding, sym scene.Symptom, window recording.Interval) bool {
+	if slices.ContainsFunc(f.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.Against && e.Origin == originTried }) {
+		return true
+	}
+	acted := intervals.Overlap(intervals.Merge(slices.Clone(f.Active), 0), sym.Active, window.End)
+	return len(f.Active) > 0 && acted < intervals.Total(sym.Active, window.End)/2
 }
 
 // triedTellsNothing says why the experiments say nothing of a service; "": they do, or there were none.

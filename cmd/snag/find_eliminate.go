@@ -73,5 +73,7 @@ func (f *findFlags) triesPlan(ctx context.Context) (plan trial.Plan, err error) 
 		return plan, cli.Usage("--server -: give a file")
 	}
 	flags.within = f.window
-	return flags.plan(ctx, cmd, args[0])
+	plan, err = flags.plan(ctx, cmd, args[0])
+	plan.Beside = true
+	return plan, err
 }

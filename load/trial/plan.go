@@ -29,6 +29,9 @@ type Plan struct {
 	Here bool
 	// All goes on after the first experiment that finds a suspect.
 	All bool
+	// Beside says that the host is recorded and judged meanwhile. What would load the service, or ask it for
+	// what it may refuse, is left out: it would be found as the host's own trouble.
+	Beside bool
 	// Server is what was measured on the server itself; nil: nothing was.
 	Server *elimination.Measures
 }

@@ -25,6 +25,10 @@ func Run(ctx context.Context, p Plan, began func(elimination.Experiment)) (*elim
 			t.m.Miss(e.ID, over(ctx, p))
 			continue
 		}
+		if p.Beside && disturbing[e.ID] {
+			t.m.Miss(e.ID, "left out while the host is recorded, as it loads the service or asks for what it may refuse: snag eliminate alone does it")
+			continue
+		}
 		began(e)
 		if !t.experiment(ctx, bounded, e.ID) {
 			continue
@@ -35,6 +39,9 @@ func Run(ctx context.Context, p Plan, began func(elimination.Experiment)) (*elim
 	}
 	return t.m, nil
 }
+
+// disturbing experiments send many requests at a time, or others than were asked for.
+var disturbing = map[string]bool{elimination.NullRequest: true, elimination.InBursts: true, elimination.ManyRates: true}
 
 // experiment runs one experiment. False: it was cut off, and what it has is not what it was to have.
 func (t *trial) experiment(ctx, bounded context.Context, id string) bool {
