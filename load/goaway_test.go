@@ -11,54 +11,60 @@ import (
 	"golang.org/x/net/http2"
 )
 
+// framed serves connections of HTTP/2 by their frames, with the client's preface read and no settings of its own.
+func framed(t *testing.T, serve func(*http2.Framer)) Target {
+	t.Helper()
+	address := serving(t, func(c net.Conn) {
+		_, _ = io.ReadFull(c, make([]byte, len(http2.ClientPreface)))
+		f := http2.NewFramer(c, c)
+		_ = f.WriteSettings()
+		serve(f)
+	})
+	return target(t, "http://"+address+"/", Request{HTTP2: true})
+}
+
+// answered200 ends a stream with status 200 and no body.
+func answered200(f *http2.Framer, stream uint32) {
+	_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte{0x88}, EndStream: true, EndHeaders: true})
+}
+
+// eachRequest calls f with the stream of each request until the client closes the connection.
+func eachRequest(f *http2.Framer, request func(stream uint32)) {
+	for {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			return
+		}
+		if h, ok := frame.(*http2.HeadersFrame); ok {
+			request(h.StreamID)
+		}
+	}
+}
+
 // goingAway answers requests of HTTP/2, up to the fifth of each connection: it ends the connection and names the
 // third as the last that it processed. That one it still answers.
 func goingAway(t *testing.T) (to Target, connections, answered *atomic.Int64) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
 	connections, answered = &atomic.Int64{}, &atomic.Int64{}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			connections.Add(1)
-			go func() {
-				defer c.Close()
-				_, _ = io.ReadFull(c, make([]byte, len(http2.ClientPreface)))
-				f := http2.NewFramer(c, c)
-				_ = f.WriteSettings()
-				answer := func(stream uint32) {
-					answered.Add(1)
-					_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte{0x88}, EndStream: true, EndHeaders: true})
-				}
-				for begun := 0; ; {
-					frame, err := f.ReadFrame()
-					if err != nil {
-						return
-					}
-					h, ok := frame.(*http2.HeadersFrame)
-					if !ok {
-						continue
-					}
-					switch begun++; {
-					case begun <= 2:
-						answer(h.StreamID)
-					case begun == 5:
-						_ = f.WriteGoAway(5, http2.ErrCodeNo, nil)
-						time.Sleep(10 * time.Millisecond)
-						answer(5)
-					}
-				}
-			}()
+	to = framed(t, func(f *http2.Framer) {
+		connections.Add(1)
+		answer := func(stream uint32) {
+			answered.Add(1)
+			answered200(f, stream)
 		}
-	}()
-	return target(t, "http://"+l.Addr().String()+"/", Request{HTTP2: true}), connections, answered
+		begun := 0
+		eachRequest(f, func(stream uint32) {
+			switch begun++; {
+			case begun <= 2:
+				answer(stream)
+			case begun == 5:
+				_ = f.WriteGoAway(5, http2.ErrCodeNo, nil)
+				time.Sleep(10 * time.Millisecond)
+				answer(5)
+			}
+		})
+	})
+	return to, connections, answered
 }
 
 // When the server ends a connection, what it took is still answered, and what it did not begin with is sent on the
@@ -88,29 +94,11 @@ func TestRequestsAreSentAgainAfterGoAway(t *testing.T) {
 // when their time is over.
 func TestAServerThatAlwaysGoesAway(t *testing.T) {
 	var connections atomic.Int64
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			connections.Add(1)
-			go func() {
-				defer c.Close()
-				_, _ = io.ReadFull(c, make([]byte, len(http2.ClientPreface)))
-				f := http2.NewFramer(c, c)
-				_ = f.WriteSettings()
-				_ = f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, nil)
-				_, _ = io.Copy(io.Discard, c)
-			}()
-		}
-	}()
-	p := plan(target(t, "http://"+l.Addr().String()+"/", Request{HTTP2: true}))
+	p := plan(framed(t, func(f *http2.Framer) {
+		connections.Add(1)
+		_ = f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, nil)
+		eachRequest(f, func(uint32) {})
+	}))
 	p.Rate, p.Conns, p.Streams, p.Timeout = 50, 1, 100, 300*time.Millisecond
 	r, err := Run(context.Background(), p)
 	if err != nil {
@@ -123,37 +111,13 @@ func TestAServerThatAlwaysGoesAway(t *testing.T) {
 
 // With one request at a time, the one that is open is answered as well.
 func TestTheOpenRequestIsAnsweredAfterGoAway(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				_, _ = io.ReadFull(c, make([]byte, len(http2.ClientPreface)))
-				f := http2.NewFramer(c, c)
-				_ = f.WriteSettings()
-				for {
-					frame, err := f.ReadFrame()
-					if err != nil {
-						return
-					}
-					if h, ok := frame.(*http2.HeadersFrame); ok {
-						_ = f.WriteGoAway(h.StreamID, http2.ErrCodeNo, nil)
-						time.Sleep(2 * time.Millisecond)
-						_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: []byte{0x88}, EndStream: true, EndHeaders: true})
-					}
-				}
-			}()
-		}
-	}()
-	p := plan(target(t, "http://"+l.Addr().String()+"/", Request{HTTP2: true}))
+	p := plan(framed(t, func(f *http2.Framer) {
+		eachRequest(f, func(stream uint32) {
+			_ = f.WriteGoAway(stream, http2.ErrCodeNo, nil)
+			time.Sleep(2 * time.Millisecond)
+			answered200(f, stream)
+		})
+	}))
 	p.Rate, p.Conns = 50, 2
 	r, err := Run(context.Background(), p)
 	if err != nil {

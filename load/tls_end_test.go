@@ -38,30 +38,17 @@ func TestAnAnswerWithTheEndOfTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			raw, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				under := &corked{Conn: raw}
-				c := tls.Server(under, &tls.Config{Certificates: []tls.Certificate{own}, MaxVersion: tls.VersionTLS12})
-				if c.Handshake() == nil {
-					_, _ = c.Read(make([]byte, 4096))
-					under.cork = true
-					_, _ = c.Write([]byte(anAnswer))
-				}
-				c.Close()
-			}()
+	address := serving(t, func(raw net.Conn) {
+		under := &corked{Conn: raw}
+		c := tls.Server(under, &tls.Config{Certificates: []tls.Certificate{own}, MaxVersion: tls.VersionTLS12})
+		if c.Handshake() == nil {
+			_, _ = c.Read(make([]byte, 4096))
+			under.cork = true
+			_, _ = c.Write([]byte(anAnswer))
 		}
-	}()
-	p := plan(target(t, "https://"+l.Addr().String()+"/", Request{Insecure: true}))
+		c.Close()
+	})
+	p := plan(target(t, "https://"+address+"/", Request{Insecure: true}))
 	p.Rate, p.For = 50, 400*time.Millisecond
 	r, err := Run(context.Background(), p)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const (
 	manyLinks = 200
-	// Pieces that are longer than the 15 s between two looks of the slowest probe.
+	// A piece has to be longer than 15 s: the slowest probe looks that often.
 	linkPiece = 20 * time.Second
 )
 

@@ -135,7 +135,7 @@ func join(s *scene.Scene, f *suspect.Finding, all []*about) (with []*about) {
 	return with
 }
 
-// taken marks experiments that are told with a finding.
+// taken marks experiments that are evidence of a finding: they get no entry of their own.
 func taken(all []*about) {
 	for _, a := range all {
 		a.taken = true
