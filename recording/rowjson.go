@@ -18,8 +18,8 @@ type column struct {
 	name string
 	head []byte // `"name":`
 	omit bool   // it is left out where it is zero
-	// at points into the row that is read or written: *int64, **bool, *[]string … nil
-	// is of a type that only encoding/json knows.
+	// at points into the row that is read or written: *int64, **bool, *[]string …, or is
+	// *nested. nil is of a type that only encoding/json knows.
 	at     any
 	inside []column      // of a struct
 	odd    reflect.Value // the field, where at and inside are nil
@@ -99,6 +99,9 @@ func pointerTo(v reflect.Value) any {
 	switch at := v.Addr().Interface().(type) {
 	case **int, **uint64, **float64, **bool, *[]string, *[]uint64, *map[string]string, *Labels:
 		return at
+	}
+	if n := nestedIn(v); n != nil {
+		return n
 	}
 	return nil
 }

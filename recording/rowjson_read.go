@@ -121,6 +121,8 @@ func (r *rowReader) value(c *column) (ok bool) {
 		var m map[string]string
 		m, ok = r.pairs()
 		*at = m
+	case *nested:
+		ok = r.nested(at)
 	case **int:
 		*at, ok = pointer(r.int())
 	case **uint64:
@@ -189,31 +191,59 @@ func (r *rowReader) int() (int, bool) {
 	return int(v), true
 }
 
-// float reads 12 and 12.345; others have an exponent, and are rare.
+// float reads 12, 12.345 and 9.92e-7.
 func (r *rowReader) float() (float64, bool) {
 	n, whole := 0, uint64(0)
 	for n < len(r.b) && n < 15 && r.b[n] >= '0' && r.b[n] <= '9' {
 		whole = whole*10 + uint64(r.b[n]-'0')
 		n++
 	}
-	if n == 0 || n > 1 && r.b[0] == '0' || n == len(r.b) {
+	if n == 0 || n > 1 && r.b[0] == '0' {
 		return 0, false
 	}
-	if r.b[n] != '.' {
-		ends := r.b[n] == ',' || r.b[n] == '}'
+	end := exponentEnd(r.b, fractionEnd(r.b, n))
+	if end == len(r.b) || r.b[end] != ',' && r.b[end] != '}' {
+		return 0, false
+	}
+	if end == n {
 		r.b = r.b[n:]
-		return float64(whole), ends
-	}
-	end := n + 1
-	for end < len(r.b) && r.b[end] >= '0' && r.b[end] <= '9' {
-		end++
-	}
-	if end == n+1 || end == len(r.b) || r.b[end] != ',' && r.b[end] != '}' {
-		return 0, false
+		return float64(whole), true
 	}
 	v, err := strconv.ParseFloat(string(r.b[:end]), 64)
 	r.b = r.b[end:]
 	return v, err == nil
+}
+
+// fractionEnd is the end of the fraction that begins at n; n: there is none.
+func fractionEnd(b []byte, n int) int {
+	if n == len(b) || b[n] != '.' {
+		return n
+	}
+	return someDigits(b, n, n+1)
+}
+
+// exponentEnd is the end of the exponent that begins at n; n: there is none.
+func exponentEnd(b []byte, n int) int {
+	if n == len(b) || b[n]|0x20 != 'e' {
+		return n
+	}
+	from := n + 1
+	if from < len(b) && (b[from] == '-' || b[from] == '+') {
+		from++
+	}
+	return someDigits(b, n, from)
+}
+
+// someDigits is the end of the digits from there on; n: there are none.
+func someDigits(b []byte, n, from int) int {
+	end := from
+	for end < len(b) && b[end] >= '0' && b[end] <= '9' {
+		end++
+	}
+	if end == from {
+		return n
+	}
+	return end
 }
 
 // string is valid until the next one.

@@ -103,7 +103,12 @@ func TestUsualRowsNeedNoReflection(t *testing.T) {
 		Stack{ID: 3, Frames: []string{"std::vector<int>::push_back", "main"}, Objects: []string{"/usr/bin/x", "/usr/bin/x"}},
 		OnCPU{T: start, PID: 812, TID: 813, Comm: "nginx", Stack: 1, N: 3, Hz: 99.5},
 		Event{T: start, End: start + 5, Kind: EventGCPause, Subject: Subject{Kind: KindProcess, PID: 812}, Attrs: map[string]string{"cause": "System.gc()"}, Value: 0.125, Unit: "s"},
-		Call{T: start, PID: 812, Call: "read", N: 100, Sum: 0.5, Max: 0.25, MaxAt: start, Hist: []uint64{90, 0, 10}},
+		Socket{
+			T: start, Netns: 4026531833, Inode: 7, Proto: "tcp", State: "ESTABLISHED", Local: "10.0.0.1:80", Remote: "10.0.0.2:4711",
+			Owners: []FDRef{{PID: 812, Comm: "nginx", FD: 4}, {PID: 813, Comm: "nginx", FD: 9}},
+			TCP:    &TCPInfo{RTT: 0.25, Cwnd: 10, BytesSent: 17}, Options: &SocketOptions{},
+		},
+		Call{T: start, PID: 812, Call: "read", N: 100, Sum: 0.5, Max: 9.92e-7, MaxAt: start, Hist: []uint64{90, 0, 10}},
 	} {
 		line, err := json.Marshal(row)
 		if err != nil {

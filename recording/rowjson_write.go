@@ -79,6 +79,8 @@ func isEmpty(at any) bool {
 		return len(*at) == 0
 	case *Labels:
 		return len(*at) == 0
+	case *nested:
+		return at.empty()
 	case **int:
 		return *at == nil
 	case **uint64:
@@ -118,6 +120,8 @@ func appendValue(b []byte, c *column) ([]byte, bool) {
 		return appendMap(b, *at), true
 	case *Labels:
 		return appendMap(b, *at), true
+	case *nested:
+		return appendNested(b, at)
 	case **int:
 		if *at != nil {
 			return strconv.AppendInt(b, int64(**at), 10), true
@@ -138,16 +142,24 @@ func appendValue(b []byte, c *column) ([]byte, bool) {
 	return append(b, "null"...), true
 }
 
-// appendFloat writes numbers that need no exponent; encoding/json's rule for those that
-// do is its own, and so is its error for what is no number.
+// appendFloat writes a number as encoding/json does (floatEncoder); its error for what is no
+// number is its own.
 func appendFloat(b []byte, v float64) ([]byte, bool) {
-	switch size := math.Abs(v); {
+	size := math.Abs(v)
+	switch {
 	case v == math.Trunc(v) && size < 1<<53 && !(v == 0 && math.Signbit(v)):
 		return strconv.AppendInt(b, int64(v), 10), true
 	case size >= 1e-6 && size < 1e21:
 		return strconv.AppendFloat(b, v, 'f', -1, 64), true
+	case size == 0 || math.IsNaN(v) || math.IsInf(v, 0):
+		return b, false
 	}
-	return b, false
+	b = strconv.AppendFloat(b, v, 'e', -1, 64)
+	if n := len(b); b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' { // e-09 becomes e-9
+		b[n-2] = b[n-1]
+		b = b[:n-1]
+	}
+	return b, true
 }
 
 // asItIs are the bytes that stand in a string as they are. encoding/json escapes <, >
