@@ -6,9 +6,12 @@ import (
 	"snag/probes/sockets/diag"
 )
 
-// mostCalm is how many sockets of watched processes on which nothing waits are asked for in a
-// tick of a continuous recording: more take turns. Rows are written of no more than 150 in a second.
-const mostCalm = 256
+// How many sockets of watched processes on which nothing waits are asked for in a tick: more take
+// turns. Rows are written of no more than 150 in a second.
+const (
+	mostCalm           = 1000
+	mostCalmContinuous = 256
+)
 
 // askFor are the sockets of the last dumps that are asked for one by one, by namespace.
 func (r *running) askFor(now time.Time) map[uint64]map[diag.Kind][][48]byte {
@@ -16,7 +19,7 @@ func (r *running) askFor(now time.Time) map[uint64]map[diag.Kind][][48]byte {
 	anew := r.watchChanged() // else those of watched processes are no longer quiet
 	turns, n, calm := r.turns(), 0, 0
 	for cookie, h := range r.socks {
-		if !h.alone || n == mostWatch || h.level == quiet && now.After(h.until) && (!anew || !r.isWatched(&h.last)) {
+		if !h.alone || h.level == quiet && now.After(h.until) && (!anew || !r.isWatched(&h.last)) {
 			continue
 		}
 		if h.calm && now.After(h.until) {
@@ -24,6 +27,9 @@ func (r *running) askFor(now time.Time) map[uint64]map[diag.Kind][][48]byte {
 			if !itsTurn(cookie, r.ticks, turns) {
 				continue
 			}
+		}
+		if n == mostWatch {
+			continue
 		}
 		m := out[h.last.Netns]
 		if m == nil {
@@ -48,13 +54,12 @@ func (r *running) watchChanged() bool {
 
 // turns is in how many ticks each calm socket is asked for once.
 func (r *running) turns() int {
-	if !r.env.Continuous {
-		return 1
+	most := mostCalm
+	if r.env.Continuous {
+		most = mostCalmContinuous
 	}
-	return turnsOf(r.calm)
+	return max(1, (r.calm+most-1)/most)
 }
-
-func turnsOf(calm int) int { return max(1, (calm+mostCalm-1)/mostCalm) }
 
 // itsTurn tells whether a socket is asked for in that tick. Cookies are given out one after the other.
 func itsTurn(cookie uint64, tick, turns int) bool {

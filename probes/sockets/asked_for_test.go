@@ -41,7 +41,8 @@ func TestManyCalmSocketsTakeTurns(t *testing.T) {
 	}{
 		{true, 200, 200, 1, 200, 200},
 		{true, 1200, 1200, 5, 200, 260},
-		{false, 1200, 1200, 1, 1200, 1200},
+		{false, 900, 900, 1, 900, 900},
+		{false, 2700, 2700, 3, 850, 950},
 	} {
 		r := watchedHost(c.continuous, c.calm)
 		busy := &history{level: odd, alone: true, last: recording.Socket{Proto: "tcp", State: "ESTABLISHED"}}
@@ -101,5 +102,50 @@ func TestSocketsOfWhoIsWatchedNow(t *testing.T) {
 	r.env.Watch.Add(8, "test")
 	if n := askIn(r, now); n != 1 {
 		t.Errorf("%d were asked for once its process is watched, want 1", n)
+	}
+}
+
+// Of more sockets than rows are allowed of, each gets one, and what is suspected gets one each tick.
+func TestRowsTakeTurns(t *testing.T) {
+	const sockets, rows, suspected = 450, 151, 17
+	wrote, n := map[int]int{}, map[int]int{}
+	for tick := 1; tick <= 3; tick++ {
+		var order []candidate
+		for i := range sockets {
+			c := candidate{level: wanted, wrote: wrote[i], index: i}
+			if i == suspected {
+				c.level = suspect
+			}
+			order = append(order, c)
+		}
+		rank(order)
+		for _, c := range order[:rows] {
+			wrote[c.index] = tick
+			n[c.index]++
+		}
+	}
+	if len(n) != sockets || n[suspected] != 3 {
+		t.Errorf("%d of %d sockets have a row, the suspected one %d of 3", len(n), sockets, n[suspected])
+	}
+}
+
+// A row that has to wait is lost once it has waited for long, once in so many ticks, or at the end.
+func TestLateRowsAreLost(t *testing.T) {
+	h := &history{due: 1 + rowWithin}
+	lost := 0
+	for tick := 1; tick <= 3*rowWithin; tick++ {
+		if tick == rowWithin-1 {
+			h.hasRow(1, tick)
+		}
+		if h.isLost(tick, false) {
+			lost++
+		}
+	}
+	if lost != 2 {
+		t.Errorf("%d rows were lost, want 2", lost)
+	}
+	h.hasRow(1, 100)
+	if h.isLost(101, false) || !h.isLost(102, true) {
+		t.Error("a change after the last row is lost at the end, and not before")
 	}
 }

@@ -57,6 +57,25 @@ func newAllowance() allowance { return allowance{left: 3000, most: 3000, refill:
 
 func (a *allowance) tick(seconds float64) { a.left = min(a.most, a.left+seconds*a.refill) }
 
+// rowWithin is how many ticks a socket that changed waits for its row. What its rows count are
+// running totals, so that a row which comes late misses nothing but what was there between.
+const rowWithin = 20
+
+// isLost tells whether a row that the allowance did not allow is one too many: it is once in so
+// many ticks, and at the end of the recording.
+func (h *history) isLost(tick int, last bool) bool {
+	if tick < h.due && !last {
+		return false
+	}
+	h.due = tick + rowWithin
+	return true
+}
+
+// hasRow notes that a row was written.
+func (h *history) hasRow(print fingerprint, tick int) {
+	h.written, h.wrote, h.due = print, tick, tick+rowWithin
+}
+
 // reserve is what sockets that nobody asked for may not use up.
 const reserve = 1000
 

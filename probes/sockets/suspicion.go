@@ -32,6 +32,8 @@ type history struct {
 	send      int         // in a row with unsent or unacknowledged bytes and no progress
 	closeWait int         // in a row in CLOSE_WAIT
 	written   fingerprint // of the last row written, 0: none yet
+	wrote     int         // tick of that row
+	due       int         // tick by which it is to have its next
 	family    byte        // to ask for it again
 	id        [48]byte    //
 	options   *recording.SocketOptions

@@ -23,6 +23,7 @@ const (
 // candidate is a socket of the last dump that may get a row.
 type candidate struct {
 	level priority
+	wrote int // tick of its last row, 0: none yet
 	index int
 }
 
@@ -53,7 +54,7 @@ func (r *running) tick(late time.Duration, last bool) {
 	r.since = t
 	r.readOptions()
 	r.ledger.charge("sockets.options")
-	r.write(last || anew)
+	r.write(last || anew, last)
 	r.writeCrowds(every)
 	r.ledger.charge("sockets.diag")
 
@@ -138,7 +139,7 @@ func (r *running) judge(now time.Time, every bool) {
 		h := r.socks[s.Cookie]
 		first := h == nil
 		if first {
-			h = &history{}
+			h = &history{due: r.ticks + rowWithin}
 			r.socks[s.Cookie] = h
 		}
 		level, why := h.observe(s, first)
@@ -175,16 +176,24 @@ func (r *running) judge(now time.Time, every bool) {
 		h.last, h.seen, h.level, h.family, h.id = *s, r.ticks, level, f.Family, f.ID
 		h.alone = s.Proto == "tcp" && s.State != "LISTEN"
 		if every || level > quiet || now.Before(h.until) || h.fresh {
-			r.order = append(r.order, candidate{level, i})
+			r.order = append(r.order, candidate{level, h.wrote, i})
 		}
 	}
 	for pid := range r.way.pids {
 		r.env.Watch.Add(pid, "a stream that snag reads comes from it")
 	}
-	slices.SortStableFunc(r.order, func(a, b candidate) int { return cmp.Compare(b.level, a.level) })
+	rank(r.order)
 	if !every && len(r.order) > mostWatch {
 		r.order = r.order[:mostWatch]
 	}
+}
+
+// rank puts the most telling first, and of those the one whose last row is oldest: where the
+// allowance is less than what changes, each gets its turn.
+func rank(order []candidate) {
+	slices.SortStableFunc(order, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.level, a.level), cmp.Compare(a.wrote, b.wrote))
+	})
 }
 
 func (r *running) isOwn(s *recording.Socket) bool {
@@ -209,8 +218,8 @@ func (r *running) isWatched(s *recording.Socket) bool {
 }
 
 // write writes the rows that say something new, the most telling first.
-// With all, unchanged sockets get a row too.
-func (r *running) write(all bool) {
+// With all, unchanged sockets get a row too; last: there is no later row.
+func (r *running) write(all, last bool) {
 	for _, c := range r.order {
 		s := &r.survey.found[c.index].Socket
 		h := r.socks[s.Cookie]
@@ -223,7 +232,7 @@ func (r *running) write(all bool) {
 			continue
 		}
 		if !r.allow.take(c.level) {
-			if c.level >= wanted {
+			if !unchanged && c.level >= wanted && h.isLost(r.ticks, last) {
 				r.skipped++
 			}
 			continue
@@ -233,6 +242,6 @@ func (r *running) write(all bool) {
 			h.fresh = false
 		}
 		r.env.Sink.Append(*s)
-		h.written = print
+		h.hasRow(print, r.ticks)
 	}
 }
