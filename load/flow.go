@@ -77,7 +77,7 @@ func (f *flowing) of(p Plan) *Flow {
 		}
 		return float64(part) / float64(whole)
 	}
-	out := &Flow{Message: size.Bytes(), Needed: p.Bandwidth, Sent: rate(float64(b.messages-a.messages) * float64(size.Bytes()))}
+	out := &Flow{Message: size.Bytes(), Seconds: (b.at - a.at).Seconds(), Needed: p.Bandwidth, Sent: rate(float64(b.messages-a.messages) * float64(size.Bytes()))}
 	if p.Target.Network == "tcp" {
 		acked := rate(float64(b.acked - a.acked))
 		out.Acked = &acked

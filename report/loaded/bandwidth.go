@@ -47,11 +47,14 @@ func enough(f *load.Flow) string {
 	if f.Acked == nil {
 		word = "came back"
 	}
+	available, sure := f.Enough()
 	switch {
 	case !known:
 		return head + units.Bits(f.Sent) + " sent; only the receiver knows what arrived (where it answers each message: --reply BYTES)"
-	case f.Enough():
+	case available:
 		return head + units.Bits(carried) + " " + word + ": it is available"
+	case !sure:
+		return head + units.Bits(carried) + " " + word + " (" + units.Percent(carried/f.Needed) + "): too short to tell, as acknowledgements may come 40 ms late (--for 5s or more)"
 	case f.Sent < load.LeastCarried*f.Needed:
 		return head + units.Bits(carried) + " available (" + units.Percent(carried/f.Needed) + ")"
 	}
@@ -73,7 +76,10 @@ func bandwidthJSON(r *load.Result) map[string]any {
 		return nil
 	}
 	out := map[string]any{"message_bytes": f.Message, "needed": f.Needed, "sent": f.Sent, "acknowledged": f.Acked, "returned": f.Returned,
-		"window_full": nil, "send_buffer_full": nil, "sent_again": nil}
+		"available": nil, "window_full": nil, "send_buffer_full": nil, "sent_again": nil}
+	if available, sure := f.Enough(); sure {
+		out["available"] = available
+	}
 	if f.Acked != nil { // of TCP alone
 		out["window_full"], out["send_buffer_full"], out["sent_again"] = f.ByWindow, f.ByBuffer, f.Resent
 	}

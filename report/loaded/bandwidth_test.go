@@ -11,7 +11,7 @@ import (
 
 func flow(sent float64, acked, returned *float64) *load.Result {
 	return &load.Result{Plan: load.Plan{Bandwidth: 50e6, Target: load.Target{Name: "tcp://h:1"}},
-		Flow: &load.Flow{Message: 1250, Needed: 50e6, Sent: sent, Acked: acked, Returned: returned}, Lost: map[load.Kind]int64{load.Reset: 2}}
+		Flow: &load.Flow{Message: 1250, Seconds: 10, Needed: 50e6, Sent: sent, Acked: acked, Returned: returned}, Lost: map[load.Kind]int64{load.Reset: 2}}
 }
 
 func TestBandwidthText(t *testing.T) {
@@ -49,8 +49,8 @@ func TestBandwidthJSON(t *testing.T) {
 		r    *load.Result
 		want string
 	}{
-		{flow(50e6, &acked, nil), `{"acknowledged":49900000,"message_bytes":1250,"needed":50000000,"returned":null,"send_buffer_full":0,"sent":50000000,"sent_again":0,"window_full":0}`},
-		{flow(50e6, nil, nil), `{"acknowledged":null,"message_bytes":1250,"needed":50000000,"returned":null,"send_buffer_full":null,"sent":50000000,"sent_again":null,"window_full":null}`},
+		{flow(50e6, &acked, nil), `{"acknowledged":49900000,"available":true,"message_bytes":1250,"needed":50000000,"returned":null,"send_buffer_full":0,"sent":50000000,"sent_again":0,"window_full":0}`},
+		{flow(50e6, nil, nil), `{"acknowledged":null,"available":null,"message_bytes":1250,"needed":50000000,"returned":null,"send_buffer_full":null,"sent":50000000,"sent_again":null,"window_full":null}`},
 	} {
 		if got, err := json.Marshal(bandwidthJSON(tt.r)); err != nil || string(got) != tt.want {
 			t.Errorf("got %s, want %s (%v)", got, tt.want, err)
