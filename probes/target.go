@@ -1,16 +1,21 @@
 package probes
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/prometheus/procfs"
 
+	"snag/internal/containers"
 	"snag/internal/netns"
+	"snag/probes/host"
 	"snag/recording"
 )
 
@@ -23,6 +28,8 @@ func Resolve(proc string, own uint64, t recording.Target) (recording.Target, err
 		t.PIDs, err = family(proc, t.PID)
 	case t.Unit != "":
 		t.PIDs, err = unit(proc, t.Unit)
+	case t.Container != "" || t.Pod != "":
+		return grouped(proc, t)
 	case t.Port != 0:
 		t.PIDs, err = port(proc, own, t.Port)
 	case t.Netns != "":
@@ -79,42 +86,66 @@ func alive(fs procfs.FS, pid int) error {
 
 // unit is the processes whose cgroup is that systemd unit's.
 func unit(proc, name string) ([]int, error) {
-	full := recording.UnitName(name)
-	paths, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "cgroup"))
-	if err != nil {
-		return nil, err
-	}
+	t := recording.Target{Unit: name}
 	var out []int
-	for _, path := range paths {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		if inUnit(string(b), full) {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+	for pid, paths := range cgroupsOf(proc) {
+		if slices.ContainsFunc(paths, t.Holds) {
 			out = append(out, pid)
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("look at unit %s: no process is in a cgroup of that name (systemctl list-units shows those that run)", full)
+		return nil, fmt.Errorf("look at unit %s: no process is in a cgroup of that name (systemctl list-units shows those that run)", recording.UnitName(name))
 	}
 	sort.Ints(out)
 	return out, nil
 }
 
-// inUnit tells whether a /proc/PID/cgroup has the unit as one step of a path.
-func inUnit(cgroups, unit string) bool {
-	for _, line := range strings.Split(cgroups, "\n") {
-		f := strings.SplitN(line, ":", 3)
-		if len(f) == 3 {
+// cgroupsOf are the paths of all processes' control groups.
+func cgroupsOf(proc string) map[int][]string {
+	files, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "cgroup")) // the pattern is right
+	out := map[int][]string{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		out[pid] = pathsIn(string(b))
+	}
+	return out
+}
+
+// pathsIn are those of a /proc/PID/cgroup.
+func pathsIn(cgroups string) []string {
+	var out []string
+	for line := range strings.SplitSeq(cgroups, "\n") {
+		if f := strings.SplitN(line, ":", 3); len(f) == 3 {
 			// A cgroup that was removed under its processes (kernel/cgroup/cgroup.c).
-			path := strings.TrimSuffix(f[2], " (deleted)")
-			if recording.InUnit(path, unit) {
-				return true
-			}
+			out = append(out, strings.TrimSuffix(f[2], " (deleted)"))
 		}
 	}
-	return false
+	return out
+}
+
+// grouped is the target with the processes of its container or pod.
+func grouped(proc string, t recording.Target) (recording.Target, error) {
+	groups := cgroupsOf(proc)
+	var all []string
+	for _, paths := range groups {
+		all = append(all, paths...)
+	}
+	there, failed := containers.List(context.Background(), filepath.Dir(proc))
+	t, err := t.Named(host.ContainerFacts(there), all)
+	if err != nil {
+		return t, errors.Join(err, failed)
+	}
+	for pid, paths := range groups {
+		if slices.ContainsFunc(paths, t.Holds) {
+			t.PIDs = append(t.PIDs, pid)
+		}
+	}
+	sort.Ints(t.PIDs)
+	return t, nil
 }
 
 // port is the processes that hold a socket bound to that port and take

@@ -128,6 +128,9 @@ func FuzzInUnit(f *testing.F) {
 	f.Add("::::", "")
 	f.Fuzz(func(t *testing.T, cgroups, name string) {
 		unit := recording.UnitName(name)
+		inUnit := func(cgroups, unit string) bool {
+			return slices.ContainsFunc(pathsIn(cgroups), recording.Target{Unit: unit}.Holds)
+		}
 		if recording.UnitName(unit) != unit {
 			t.Errorf("%q becomes %q, then %q", name, unit, recording.UnitName(unit))
 		}
@@ -138,6 +141,47 @@ func FuzzInUnit(f *testing.F) {
 			t.Errorf("%q is not found in its own cgroup", unit)
 		}
 	})
+}
+
+// Containers and pods are found by their names, which a runtime gives, and by their ids, which need none.
+func TestContainersAndPods(t *testing.T) {
+	web, app := strings.Repeat("3f2a9c1b", 8), strings.Repeat("77aa0011", 8)
+	const uid = "8d2f41aa-0c1d-4b5e-9f3a-0123456789ab"
+	root := tree(t, map[string]string{
+		"proc/50/cgroup": "0::/system.slice/docker-" + web + ".scope\n",
+		"proc/51/cgroup": "12:memory:/docker/" + web + "/sub\n",
+		"proc/60/cgroup": "0::/kubepods.slice/kubepods-pod8d2f41aa_0c1d_4b5e_9f3a_0123456789ab.slice/cri-containerd-" + app + ".scope\n",
+		"proc/70/cgroup": "0::/system.slice/nginx.service\n",
+		"var/log/containers/web-0_shop_app-" + app + ".log": "-> /var/log/pods/shop_web-0_" + uid + "/app/0.log",
+	})
+	for _, c := range []struct {
+		target recording.Target
+		pids   []int
+		fails  string
+	}{
+		{recording.Target{Container: "3f2a9c"}, []int{50, 51}, ""},
+		{recording.Target{Container: web}, []int{50, 51}, ""},
+		{recording.Target{Container: "app"}, []int{60}, ""},
+		{recording.Target{Container: "shop/web-0/app"}, []int{60}, ""},
+		{recording.Target{Pod: "shop/web-0"}, []int{60}, ""},
+		{recording.Target{Pod: "shop/other"}, nil, "look at pod shop/other: no process is in one of that name or id; there are: shop/web-0 8d2f41aa-0c1"},
+		{recording.Target{Container: "3f2"}, nil, "there are: 3f2a9c1b3f2a, shop/web-0/app 77aa001177aa"},
+	} {
+		got, err := Resolve(filepath.Join(root, "proc"), 100, c.target)
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: %v", c.target.Name(), err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got.PIDs, c.pids) {
+			t.Errorf("%s: %v, %v, want %v", c.target.Name(), got.PIDs, err, c.pids)
+		}
+	}
+	none := tree(t, map[string]string{"proc/70/cgroup": "0::/system.slice/nginx.service\n"})
+	if _, err := Resolve(filepath.Join(none, "proc"), 100, recording.Target{Container: "web"}); err == nil || !strings.Contains(err.Error(), "no process here is in a control group of a container") {
+		t.Errorf("%v", err)
+	}
 }
 
 // FuzzTarget resolves any target on a small /proc: an answer or one line.

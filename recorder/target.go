@@ -17,8 +17,18 @@ func Resolve(r *recording.Recording, t recording.Target) (recording.Target, erro
 		is = func(p recording.Process) bool { return p.PID == t.PID }
 	case t.Unit != "":
 		is = func(p recording.Process) bool {
-			return p.Unit == recording.UnitName(t.Unit) || recording.InUnit(p.Cgroup, t.Unit)
+			return p.Unit == recording.UnitName(t.Unit) || t.Holds(p.Cgroup)
 		}
+	case t.Container != "" || t.Pod != "":
+		var groups []string
+		for _, p := range r.Processes {
+			groups = append(groups, p.Cgroup)
+		}
+		var err error
+		if t, err = t.Named(r.Facts, groups); err != nil {
+			return t, err
+		}
+		is = func(p recording.Process) bool { return t.Holds(p.Cgroup) }
 	case t.Port != 0:
 		serves := listeners(r, t.Port)
 		is = func(p recording.Process) bool { return serves[p.PID] }

@@ -264,7 +264,7 @@ func NewDocument(v *verdict.Verdict) Document {
 		Standing: string(v.Standing()), Closer: closerOf(v.Recording),
 	}
 	d.Abstained, d.Next = v.Why()
-	if t := m.Target; t.PID != 0 || t.Unit != "" || t.Port != 0 || t.Netns != "" {
+	if t := m.Target; t.PID != 0 || t.Unit != "" || t.Port != 0 || t.Netns != "" || t.Container != "" || t.Pod != "" {
 		d.Target = &t
 	}
 	if sym, next, ok := v.Foremost(); ok {

@@ -16,7 +16,7 @@ func Build(r *recording.Recording) *Scene {
 		Window: r.Window(), ownNetns: r.Manifest.Netns,
 		nodes: map[NodeID]*Node{}, adj: map[NodeID][]Edge{},
 		byPID: map[int]*Process{}, bySock: map[sockKey]*Socket{}, byInode: map[inodeKey]*Socket{},
-		netns: map[uint64]string{}, ended: map[int]string{},
+		netns: map[uint64]string{}, ended: map[int]string{}, groups: groupNamesOf(r.Facts),
 	}
 	for _, x := range r.Exits {
 		s.ended[x.PID] = x.Comm

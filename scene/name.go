@@ -42,7 +42,7 @@ func (s *Scene) Name(sub recording.Subject) string {
 	case recording.KindQdisc:
 		return join(join("qdisc", sub.Path), strings.TrimSpace(sub.Handle+" on "+sub.Device)) + where
 	case recording.KindCgroup:
-		return groupName(sub)
+		return s.groupName(sub)
 	case recording.KindNetns:
 		if sub.Path != "" { // a setting that all of it shares
 			return sub.Path + where
@@ -77,7 +77,7 @@ func (s *Scene) who(sub recording.Subject) (who, where string) {
 		}
 		if p != nil && sub.Comm != "" && p.Last().Comm == sub.Comm {
 			name = title(p.Last())
-			if place := p.Place(); place != "" && !says(sub.Comm, place) {
+			if place := s.place(p); place != "" && !says(sub.Comm, place) {
 				places = append(places, place)
 			}
 		}

@@ -66,8 +66,30 @@ func TestPlace(t *testing.T) {
 		"/init.scope": "",
 		"/":           "",
 	} {
-		if got := placeOf(path); got != want {
+		if got := (groupNames{}).placeOf(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// Where a runtime gave their names, containers and pods are called by them.
+func TestContainersHaveTheirNames(t *testing.T) {
+	id := strings.Repeat("3f2a9c1b0d4e5f60", 4)
+	c, err := rectest.Parse([]byte(`
+-- processes --
+{"t":0,"pid":7,"comm":"nginx","cmdline":"nginx","cgroup":"/docker/` + id + `","state":"S"}
+{"t":0,"pid":8,"comm":"java","cmdline":"java","cgroup":"/kubepods/pod8d2f41aa-0c1d/77aa","state":"S"}
+-- facts --
+{"t":0,"name":"cgroup.container.` + id + `","value":"web","source":"/run/docker.sock"}
+{"t":0,"name":"cgroup.pod.8d2f41aa-0c1d","value":"shop/web-0","source":"/var/log/containers"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Build(c.Recording)
+	for pid, want := range map[int]string{7: "nginx[7] (container web)", 8: "java[8] (pod shop/web-0)"} {
+		if got := s.Process(pid).Subject.Name; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

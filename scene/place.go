@@ -1,49 +1,61 @@
 package scene
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"snag/recording"
 )
 
-// How the paths of control groups name pods, containers and units: kubelet with its two drivers,
-// Docker, containerd, CRI-O and Podman, LXC, systemd-nspawn, systemd.
+// Containers and machines that have a name in their control group: LXC, systemd-nspawn.
 var (
-	podStep       = regexp.MustCompile(`^(?:kubepods-)?(?:besteffort-|burstable-)?pod([0-9a-f]{8})[-_0-9a-f]*(?:\.slice)?$`)
-	containerStep = regexp.MustCompile(`^(?:[a-z-]+-)?([0-9a-f]{12})[0-9a-f]{52}(?:\.scope)?$`)
-	lxcStep       = regexp.MustCompile(`^lxc\.payload\.([\w.-]+)$`)
-	machineStep   = regexp.MustCompile(`^(?:machine-|systemd-nspawn@)(.+)\.(?:scope|service)$`) // a container or a VM
+	lxcStep     = regexp.MustCompile(`^lxc\.payload\.([\w.-]+)$`)
+	machineStep = regexp.MustCompile(`^(?:machine-|systemd-nspawn@)(.+)\.(?:scope|service)$`) // a container or a VM
 )
 
-// placeOf is the pod, the container or the unit of a control group's path, and "" of none: "pod
-// 8d2f41aa", "container 3f2a9c1b0d4e", "unit nginx". A login and what is the system's own are none.
-func placeOf(cgroup string) string {
+// placeOf is the pod, the container or the unit of a control group's path, and "" of none: "pod shop/web-0",
+// "container web", or where their names are not known "pod 8d2f41aa", "container 3f2a9c1b0d4e", "unit nginx". A login
+// and what is the system's own are none.
+func (n groupNames) placeOf(cgroup string) string {
+	if uid := recording.PodOf(cgroup); uid != "" { // an id of a container within it changes with each restart
+		return "pod " + cmp.Or(n.pods[uid], uid[:8])
+	}
+	if id := recording.ContainerOf(cgroup); id != "" {
+		return "container " + cmp.Or(n.containers[id], id[:12])
+	}
 	steps := strings.Split(cgroup, "/")
-	place := ""
-	for i := len(steps) - 1; i >= 0; i-- {
-		if m := podStep.FindStringSubmatch(steps[i]); m != nil {
-			return "pod " + m[1] // an id of a container within it changes with each restart
+	for _, step := range slices.Backward(steps) {
+		if m := lxcStep.FindStringSubmatch(step); m != nil {
+			return "container " + m[1]
 		}
-		if m := containerStep.FindStringSubmatch(steps[i]); m != nil && place == "" {
-			place = "container " + m[1]
-		}
-		if m := lxcStep.FindStringSubmatch(steps[i]); m != nil && place == "" {
-			place = "container " + m[1]
-		}
-		if m := machineStep.FindStringSubmatch(steps[i]); m != nil && place == "" {
-			place = "machine " + m[1]
+		if m := machineStep.FindStringSubmatch(step); m != nil {
+			return "machine " + m[1]
 		}
 	}
-	if place != "" {
-		return place
-	}
-	for i := len(steps) - 1; i >= 0; i-- {
-		if unit := unitStep(steps[i]); unit != "" {
+	for _, step := range slices.Backward(steps) {
+		if unit := unitStep(step); unit != "" {
 			return "unit " + unit
 		}
 	}
 	return ""
+}
+
+// groupNames are the names of containers by id, and of pods by UID, as the runtimes of the host gave them.
+type groupNames struct{ containers, pods map[string]string }
+
+func groupNamesOf(facts []recording.Fact) groupNames {
+	n := groupNames{map[string]string{}, map[string]string{}}
+	for _, f := range facts {
+		if id, is := strings.CutPrefix(f.Name, recording.FactContainer); is {
+			n.containers[id] = f.Value
+		}
+		if uid, is := strings.CutPrefix(f.Name, recording.FactPod); is {
+			n.pods[uid] = f.Value
+		}
+	}
+	return n
 }
 
 // unitStep is the name of a unit without ".service"; "" of logins and systemd itself.
@@ -62,11 +74,11 @@ func unitStep(step string) string {
 	return ""
 }
 
-// Place is where a process runs: its pod, its container or its unit; "" where nothing tells.
-func (p *Process) Place() string {
+// place is where a process runs: its pod, its container or its unit; "" where nothing tells.
+func (s *Scene) place(p *Process) string {
 	row := p.Last()
 	for _, path := range []string{row.GroupOf("unified"), row.Cgroup, row.GroupOf("memory")} {
-		if place := placeOf(path); place != "" {
+		if place := s.groups.placeOf(path); place != "" {
 			return place
 		}
 	}
@@ -85,9 +97,9 @@ func says(comm, place string) bool {
 
 // groupName is what a person calls a control group: the unit or the container that it is of, else
 // its path.
-func groupName(sub recording.Subject) string {
+func (s *Scene) groupName(sub recording.Subject) string {
 	last := sub.Cgroup[strings.LastIndexByte(sub.Cgroup, '/')+1:]
-	if place := placeOf(last); place != "" {
+	if place := s.groups.placeOf(last); place != "" {
 		return place
 	}
 	return "cgroup " + sub.Cgroup

@@ -164,6 +164,7 @@ type Scene struct {
 	bySock   map[sockKey]*Socket
 	byInode  map[inodeKey]*Socket
 	netns    map[uint64]string
+	groups   groupNames
 	ended    map[int]string // the names of processes that ended, which may have no row
 	ownNetns uint64
 

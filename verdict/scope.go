@@ -65,7 +65,7 @@ func (n *scope) addProcesses() {
 		for _, p := range n.s.Processes {
 			row := p.Last()
 			mine := n.t.PID != 0 && n.pids[row.PPID] || n.t.NetnsID != 0 && row.Netns == n.t.NetnsID ||
-				n.t.Unit != "" && recording.InUnit(row.Cgroup, n.t.Unit)
+				n.t.Holds(row.Cgroup) || n.t.Holds(row.GroupOf("unified"))
 			if mine && !n.pids[row.PID] {
 				n.pids[row.PID], more = true, true
 			}

@@ -59,8 +59,8 @@ one (/proc/PID/sched); else since the first look, marked ≥.`,
 }
 
 func (f *blockedFlags) check(cmd *cobra.Command) error {
-	if given(cmd, "pid", "unit", "port", "all") > 1 {
-		return cli.Usage("one of --pid, --unit, --port, --all")
+	if given(cmd, targets, "all") > 1 {
+		return cli.Usage("one of --pid, --unit, --port, --container, --pod, --all")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err

@@ -91,8 +91,8 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	if f.window < time.Second || f.window > time.Hour {
 		return cli.Usage("--for %s: from 1s to 1h", f.window)
 	}
-	if given(cmd, "pid", "unit", "port", "netns") > 1 {
-		return cli.Usage("one of --pid, --unit, --port, --netns: each is a target, and there is one")
+	if given(cmd, targets, "netns") > 1 {
+		return cli.Usage("one of --pid, --unit, --port, --container, --pod, --netns: each is a target, and there is one")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err

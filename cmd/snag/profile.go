@@ -99,9 +99,9 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err
 	}
-	switch n := given(cmd, "pid", "unit", "port", "all"); {
-	case f.read != "" && (f.all || f.jit || f.dwarf || f.inl || changed("for") || changed("unit") || changed("port")):
-		return cli.Usage("--read shows a recording that is there: --all, --unit, --port, --for, --dwarf, --inlined and --jit-maps are for a new one")
+	switch n := given(cmd, targets, "all"); {
+	case f.read != "" && (f.all || f.jit || f.dwarf || f.inl || changed("for") || given(cmd, targets[1:]) > 0):
+		return cli.Usage("--read shows a recording that is there: --all, --unit, --port, --container, --pod, --for, --dwarf, --inlined and --jit-maps are for a new one")
 	case f.read == "" && n != 1:
 		return cli.Usage("whom to sample? one of --pid, --unit, --port, --all, or --read of a recording (snag profile --help)")
 	case f.window < time.Second || f.window > time.Hour:

@@ -68,7 +68,7 @@ request line without its query). Nothing else of it is kept (docs/syscalls.md).`
 
 func (f *syscallsFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	if given(cmd, "pid", "unit", "port", "all", "read") != 1 {
+	if given(cmd, targets, "all", "read") != 1 {
 		return cli.Usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +21,12 @@ func addTarget(cmd *cobra.Command, t *recording.Target, verb string) {
 	flags.IntVar(&t.PID, "pid", 0, verb+" this process and its children")
 	flags.StringVar(&t.Unit, "unit", "", verb+" this systemd unit, as nginx")
 	flags.IntVar(&t.Port, "port", 0, verb+" what listens on this port, TCP or UDP")
+	flags.StringVar(&t.Container, "container", "", verb+" this container: its name, or its id or how that begins")
+	flags.StringVar(&t.Pod, "pod", "", verb+" this pod of Kubernetes, as NAMESPACE/NAME")
 }
+
+// targets are the flags of addTarget.
+var targets = []string{"pid", "unit", "port", "container", "pod"}
 
 // checkTarget refuses values that name nothing.
 func checkTarget(cmd *cobra.Command, t recording.Target) error {
@@ -31,14 +38,18 @@ func checkTarget(cmd *cobra.Command, t recording.Target) error {
 		return cli.Usage("--port %d: a port is a number from 1 to 65535", t.Port)
 	case changed("unit") && t.Unit == "":
 		return cli.Usage("--unit: the unit has no name")
+	case changed("container") && t.Container == "":
+		return cli.Usage("--container: the container has no name")
+	case changed("pod") && strings.Count(t.Pod, "/") != 1:
+		return cli.Usage("--pod %s: a pod is NAMESPACE/NAME, as shop/web-0", t.Pod)
 	}
 	return nil
 }
 
 // given is how many of those flags are there.
-func given(cmd *cobra.Command, names ...string) int {
+func given(cmd *cobra.Command, names []string, more ...string) int {
 	n := 0
-	for _, name := range names {
+	for _, name := range slices.Concat(names, more) {
 		if cmd.Flags().Changed(name) {
 			n++
 		}

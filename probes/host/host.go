@@ -38,6 +38,7 @@ type prober struct {
 	spaces    *spaces
 	processes *processes
 	cgroups   *cgroups
+	names     *containerNames
 	sysctls   *sysctls
 	memory    *memory
 	disks     *disks
@@ -78,6 +79,7 @@ func newProber(env *probe.Env, machine *machine) *prober {
 		spaces:    newSpaces(env, m, once),
 		processes: newProcesses(env, m, machine),
 		cgroups:   newCgroups(env, m, once),
+		names:     newContainerNames(env),
 		sysctls:   newSysctls(env, m),
 		memory:    mem,
 		disks:     newDisks(env, m, mem),
@@ -127,6 +129,7 @@ func (p *prober) tick(late time.Duration, last bool) {
 	if anew {
 		p.processes.goingOn()
 		p.cgroups.again()
+		p.names.again()
 	}
 	p.memory.measure(rows, slow)
 	p.disks.measure()
@@ -134,6 +137,7 @@ func (p *prober) tick(late time.Duration, last bool) {
 	if rows {
 		p.libraries.measure(p.processes.known)
 	}
+	p.names.look(time.Now())
 	p.cgroups.measure(p.processes.groups(), slow)
 	p.cgroups.resources(p.processes.watchedGroups(), slow)
 	if slow {
