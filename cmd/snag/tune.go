@@ -25,6 +25,7 @@ type tuneFlags struct {
 	dry    bool
 	root   string // of a test's, or an image's, in place of /
 	run    string // of a test's, where stores exclude each other
+	leave  bool   // overdue plans, for a caller that must change nothing
 }
 
 // real is this host's store.
@@ -47,7 +48,7 @@ Nothing outlasts a reboot before it is confirmed and persisted.`,
 		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			if cmd.Name() != guardName {
+			if cmd.Name() != guardName && !f.leave {
 				undoOverdue(cmd.ErrOrStderr(), &f)
 			}
 		},
@@ -55,6 +56,8 @@ Nothing outlasts a reboot before it is confirmed and persisted.`,
 	cmd.PersistentFlags().StringVar(&f.store, "store", apply.DefaultDir, "the folder of the journals")
 	cmd.PersistentFlags().StringVar(&f.root, "root", "", "files that outlast a reboot are below this folder in place of /")
 	cmd.PersistentFlags().StringVar(&f.run, "run", "", "snags that name the same folder exclude each other (default: those of one host do)")
+	cmd.PersistentFlags().BoolVar(&f.leave, "leave-overdue", false, "undo no plan whose time is over: snag mcp changes nothing")
+	_ = cmd.PersistentFlags().MarkHidden("leave-overdue")
 	_ = cmd.PersistentFlags().MarkHidden("root")
 	_ = cmd.PersistentFlags().MarkHidden("run")
 	cmd.AddCommand(
