@@ -6,6 +6,7 @@ package mcp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,7 +79,7 @@ func (se *session) read(ctx context.Context, in io.Reader) error {
 			return err
 		case long:
 			se.refuse(nil, fail(codeInvalidRequest, "the message is longer than %d MB", mostLine>>20))
-		case len(line) > 0 && line[0] != '\n' && line[0] != '\r':
+		case len(bytes.TrimSpace(line)) > 0:
 			se.handle(ctx, line)
 		}
 	}
