@@ -62,7 +62,6 @@ func comparison(text []byte) (r mcp.Result, err error) {
 		if err := json.Unmarshal(text, &c.Document); err != nil {
 			return r, fmt.Errorf("read the comparison: %w", err)
 		}
-		c.LeftOut = []string{}
 		c.LeftOut = limit(reflect.ValueOf(&c.Document).Elem(), s.rows)
 		shorten(reflect.ValueOf(&c.Document).Elem(), s.runes)
 		r.Text = comparisonText(&c)
@@ -79,6 +78,9 @@ func limit(v reflect.Value, rows int) []string {
 	left := []string{}
 	for i := range v.NumField() {
 		f := v.Field(i)
+		if f.Kind() == reflect.Slice && f.IsNil() {
+			f.Set(reflect.MakeSlice(f.Type(), 0, 0)) // the schema has no null
+		}
 		if f.Kind() != reflect.Slice || f.Len() <= rows {
 			continue
 		}
