@@ -155,6 +155,9 @@ func TestTheGuardIsKilled(t *testing.T) {
 	if now := s.values(); now[0] != tuned[0][1] {
 		t.Errorf("somebody undid it: %v", now)
 	}
+	if out, code := s.tune("plan", "--json", "--leave-overdue", "/nowhere"); code != cli.ExitFailed || s.values()[0] != tuned[0][1] {
+		t.Errorf("snag mcp's plan changes the host: %v, exit %d: %s", s.values(), code, out)
+	}
 	out, _ = s.tune("status")
 	if !strings.Contains(out, "was overdue and nobody waited for it any more: it is undone now") || !strings.Contains(out, "undone: nobody confirmed it by") {
 		t.Errorf("status: %s", out)

@@ -46,25 +46,39 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	se := &session{server: s, out: &writer{w: out, failed: cancel}, running: map[string]context.CancelCauseFunc{}}
 	ended := make(chan error, 1)
 	go func() { ended <- se.read(ctx, in) }()
-	var err error
-	for open := true; open; {
-		select {
-		case err = <-ended:
-			open = false
-		case <-ctx.Done():
-			open = false // the reader may wait for ever, and ends with the process
-		case <-s.Changed:
-			se.notify("notifications/resources/list_changed", nil)
-		}
-	}
+	err := se.until(ctx, ended) // the reader may wait for ever, and ends with the process
 	grace := s.afterEOF
 	if grace == 0 {
 		grace = afterEOF
 	}
 	stop := time.AfterFunc(grace, cancel)
 	defer stop.Stop()
-	se.calls.Wait()
+	over := make(chan error)
+	go func() {
+		se.calls.Wait()
+		close(over)
+	}()
+	_ = se.until(context.Background(), over)
 	return errors.Join(err, se.out.err())
+}
+
+// until reports changes of the resources until something is over, or ctx is.
+func (se *session) until(ctx context.Context, over <-chan error) error {
+	for {
+		select {
+		case err := <-over:
+			select {
+			case <-se.server.Changed: // what came last is reported too
+				se.notify("notifications/resources/list_changed", nil)
+			default:
+			}
+			return err
+		case <-ctx.Done():
+			return nil
+		case <-se.server.Changed:
+			se.notify("notifications/resources/list_changed", nil)
+		}
+	}
 }
 
 // read handles messages until in ends.

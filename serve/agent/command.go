@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -41,6 +42,9 @@ var allowed = map[string][]string{
 	"show":           {"table"},
 	"tune plan":      {"json", "recorded", "audit", "role", "rate", "rtt", "leave-overdue"},
 }
+
+// Allowed are the commands that tools may run, each with its flags: a copy.
+func Allowed() map[string][]string { return maps.Clone(allowed) }
 
 // Argv are the arguments of snag's program. The flags are joined to their values and what follows comes after --, so
 // that no value can be taken for a flag.
