@@ -81,10 +81,9 @@ func listed(all []recorder.Incident, limit int) (r mcp.Result, err error) {
 
 func incidentsText(all Incidents) string {
 	var p page
-	switch {
-	case all.All == 0:
+	if all.All == 0 {
 		p.add("NO INCIDENTS while snag record ran")
-	default:
+	} else {
 		p.add("%d INCIDENTS, of which these are the newest %d; judge with incident shows one", all.All, len(all.Incidents))
 	}
 	for _, i := range all.Incidents {
