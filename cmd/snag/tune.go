@@ -17,6 +17,7 @@ import (
 	"snag/internal/cli"
 	"snag/remedies/apply"
 	"snag/remedies/plan"
+	"snag/report"
 )
 
 type tuneFlags struct {
@@ -217,7 +218,8 @@ func onPlan(f *tuneFlags, args []string, do func(*apply.Store, string) error) er
 }
 
 func tuneStatus(f *tuneFlags) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "What was changed on this host, and what of it still holds",
 		Args:  cli.UsageArgs(cobra.NoArgs),
@@ -226,6 +228,9 @@ func tuneStatus(f *tuneFlags) *cobra.Command {
 				all, err := s.All()
 				if err != nil {
 					return err
+				}
+				if asJSON {
+					return report.WriteValue(cmd.OutOrStdout(), statusRows(s, all))
 				}
 				if len(all) == 0 {
 					fmt.Fprintln(cmd.OutOrStdout(), "snag has changed nothing on this host")
@@ -237,6 +242,8 @@ func tuneStatus(f *tuneFlags) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON (docs/json.md)")
+	return cmd
 }
 
 func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {
