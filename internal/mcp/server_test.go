@@ -119,7 +119,7 @@ func TestWrongMessages(t *testing.T) {
 }
 
 func TestBeforeInitialize(t *testing.T) {
-	lines := said(t, `{"jsonrpc":"2.0","id":"a","method":"ping"}`+"\n"+`{"jsonrpc":"2.0","id":"b","method":"tools/list"}`+"\n"+
+	lines := said(t, `{"jsonrpc":"2.0","id":"a","method":"ping","params":{"_meta":{},"later":1},"unknown":[]}`+"\n"+`{"jsonrpc":"2.0","id":"b","method":"tools/list"}`+"\n"+
 		`{"jsonrpc":"2.0","id":"c","method":"initialize","params":{"protocolVersion":"1999-01-01"}}`+"\n")
 	if len(lines) != 3 || lines[0] != `{"jsonrpc":"2.0","id":"a","result":{}}` || !strings.Contains(lines[1], "tools/list before initialize") {
 		t.Errorf("%q", lines)
