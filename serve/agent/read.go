@@ -34,12 +34,9 @@ func (d *desk) read() mcp.Tool {
 			c.each("tz", in.TZ)
 			c.flag("only", in.Only)
 			c.flag("map", in.Map)
-			for _, name := range in.Files {
-				path, err := absolute(name) // of "-" too, which is no standard input here
-				if err != nil {
-					return mcp.Result{}, err
-				}
-				c.Args = append(c.Args, path)
+			var err error
+			if c.Args, err = filesAt(in.Files); err != nil {
+				return mcp.Result{}, err
 			}
 			return d.recorded(ctx, c, d.reading, 0, p)
 		})

@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -74,24 +73,12 @@ func (r *recordings) byID(id string) *kept {
 	return nil
 }
 
-// path is where a recording is that a client names by its ID or its path. Relative ones, - among them, are files of the
-// working directory.
+// path is where a recording is that a client names by its ID or its path.
 func (r *recordings) path(name string) (string, error) {
 	if k := r.byID(strings.TrimPrefix(name, scheme)); k != nil {
 		return k.Path, nil
 	}
-	return absolute(name)
-}
-
-func absolute(name string) (string, error) {
-	if name == "" || strings.ContainsRune(name, 0) {
-		return "", fmt.Errorf("%q is no path of a file", name)
-	}
-	path, err := filepath.Abs(name)
-	if err != nil {
-		return "", fmt.Errorf("%q: %w: give an absolute path", name, err)
-	}
-	return path, nil
+	return recordingAt(name)
 }
 
 // folder makes a folder for a recording, and returns what removes it again.
