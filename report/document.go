@@ -2,13 +2,11 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 	"reflect"
 	"slices"
 	"time"
 
-	"snag/internal/shown"
 	"snag/recording"
 	"snag/suspects/suspect"
 	"snag/verdict"
@@ -248,10 +246,7 @@ type Coverage struct {
 
 // WriteJSON writes the verdict's document, indented, with a newline at its end.
 func WriteJSON(w io.Writer, v *verdict.Verdict) error {
-	enc := json.NewEncoder(shown.JSON(w))
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(NewDocument(v))
+	return WriteValue(w, NewDocument(v))
 }
 
 // NewDocument turns a verdict into its document.
@@ -260,7 +255,7 @@ func NewDocument(v *verdict.Verdict) Document {
 	d := Document{
 		Version: DocumentVersion, Snag: m.Snag, Host: m.Host, Kernel: m.Kernel, Of: subjectOf(m), Files: files(m), Recording: v.Recording.Dir,
 		Window:   Window{stamp(m.Start), stamp(m.End), v.Recording.Length().Seconds()},
-		Symptoms: []Symptom{}, Verdict: []Entry{}, Coverage: []Coverage{}, Warnings: append([]string{}, v.Warnings...),
+		Symptoms: []Symptom{}, Verdict: []Entry{}, Coverage: coverage(v.Recording), Warnings: append([]string{}, v.Warnings...),
 		Standing: string(v.Standing()), Closer: closerOf(v.Recording),
 	}
 	d.Abstained, d.Next = v.Why()
@@ -281,9 +276,6 @@ func NewDocument(v *verdict.Verdict) Document {
 	}
 	for _, e := range v.Entries {
 		d.Verdict = append(d.Verdict, entry(e, byID))
-	}
-	for _, c := range v.Recording.Coverage {
-		d.Coverage = append(d.Coverage, Coverage{c.Probe, c.State, optional(c.Since), c.Lost, c.Late, c.Cost, c.Why, c.Cure})
 	}
 	finite(reflect.ValueOf(&d).Elem())
 	return d

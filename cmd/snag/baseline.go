@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"snag/internal/private"
 	"snag/internal/shown"
 	"snag/recording"
+	"snag/report"
 )
 
 // baselines keeps recordings of good times by name.
@@ -132,37 +134,75 @@ func recordNow(cmd *cobra.Command, window time.Duration, quiet bool) (*recording
 }
 
 func (b *baselines) listCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the baselines",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			entries, err := os.ReadDir(b.dir)
-			if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-				_, err := fmt.Fprintf(shown.To(os.Stdout), "no baselines in %s: snag baseline save NAME\n", b.dir)
-				return err
+			all, broken := b.all()
+			if broken != nil && all == nil {
+				return broken
 			}
-			if err != nil {
-				return fmt.Errorf("list the baselines: %w", err)
+			if asJSON {
+				return errors.Join(broken, report.WriteValue(os.Stdout, all))
 			}
-			w := tabwriter.NewWriter(shown.To(os.Stdout), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tRECORDED\tLENGTH\tHOST\tKERNEL")
-			var broken error
-			for _, e := range entries {
-				name, ok := strings.CutSuffix(e.Name(), ".snag")
-				if !ok {
-					continue
-				}
-				r, err := recording.Open(filepath.Join(b.dir, e.Name()))
-				if err != nil {
-					broken = errors.Join(broken, err)
-					continue
-				}
-				fmt.Fprintf(w, "%s\t%s\t%.0f s\t%s\t%s\n", name, r.Manifest.Start.Wall().Local().Format("2006-01-02 15:04"), r.Length().Seconds(), r.Manifest.Host, r.Manifest.Kernel)
-			}
-			return errors.Join(broken, w.Flush())
+			return errors.Join(broken, b.print(os.Stdout, all))
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON (docs/json.md)")
+	return cmd
+}
+
+// keptBaseline is one of the list (docs/json.md).
+type keptBaseline struct {
+	Name   string        `json:"name"`
+	File   string        `json:"file"`
+	Host   string        `json:"host"`
+	Kernel string        `json:"kernel"`
+	Window report.Window `json:"window"`
+	start  time.Time
+}
+
+// all are the baselines that can be read; the error names the others. nil: not even their folder can be.
+func (b *baselines) all() ([]keptBaseline, error) {
+	out := []keptBaseline{}
+	entries, err := os.ReadDir(b.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the baselines: %w", err)
+	}
+	var broken error
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".snag")
+		if !ok {
+			continue
+		}
+		file := filepath.Join(b.dir, e.Name())
+		r, err := recording.Open(file)
+		if err != nil {
+			broken = errors.Join(broken, err)
+			continue
+		}
+		m := r.Manifest
+		out = append(out, keptBaseline{name, file, m.Host, m.Kernel, report.NewContents(r).Window, m.Start.Wall()})
+	}
+	return out, broken
+}
+
+func (b *baselines) print(out io.Writer, all []keptBaseline) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintf(shown.To(out), "no baselines in %s: snag baseline save NAME\n", b.dir)
+		return err
+	}
+	w := tabwriter.NewWriter(shown.To(out), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tRECORDED\tLENGTH\tHOST\tKERNEL")
+	for _, one := range all {
+		fmt.Fprintf(w, "%s\t%s\t%.0f s\t%s\t%s\n", one.Name, one.start.Local().Format("2006-01-02 15:04"), one.Window.Seconds, one.Host, one.Kernel)
+	}
+	return w.Flush()
 }
 
 func (b *baselines) checkCommand() *cobra.Command {

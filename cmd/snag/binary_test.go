@@ -19,6 +19,7 @@ const (
 var heavy = []string{
 	"github.com/aws/", "github.com/Azure/", "github.com/AzureAD/", "cloud.google.com/", "google.golang.org/api", "google.golang.org/grpc",
 	"k8s.io/", "gonum.org/", "github.com/emiago/sipgo", "github.com/gobwas/", "go.opentelemetry.io/", "github.com/stretchr/",
+	"github.com/modelcontextprotocol/", "golang.org/x/oauth2",
 }
 
 func TestModules(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 func showCommand() *cobra.Command {
 	var table string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show DIR",
 		Short: "Print what is in a recording",
@@ -24,6 +25,9 @@ how many rows of which table, which series. --table NAME prints one table's rows
 a JSON object a line; --table samples the series with their values.`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if asJSON && table != "" {
+				return cli.Usage("--json: the rows of --table are JSON already")
+			}
 			bound(args[0])
 			s, err := ready(args[0])
 			if err != nil {
@@ -34,12 +38,16 @@ a JSON object a line; --table samples the series with their values.`,
 			if err != nil {
 				return err
 			}
-			if table != "" {
+			switch {
+			case asJSON:
+				return report.WriteValue(os.Stdout, report.NewContents(r))
+			case table != "":
 				return showTable(os.Stdout, r, table)
 			}
 			return report.WriteContents(os.Stdout, r)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON (docs/json.md)")
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of this table, a JSON object a line")
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 
 func suspectsCommand() *cobra.Command {
 	var pages string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "suspects [NAME]",
 		Short: "Print the catalogue: what each suspect needs, what speaks for and against it, its remedy",
@@ -23,7 +24,10 @@ func suspectsCommand() *cobra.Command {
 			if pages != "" {
 				return writePages(pages)
 			}
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0 && asJSON:
+				return report.WriteValue(os.Stdout, report.NewCatalogue(suspects.All))
+			case len(args) == 0:
 				return report.WriteCatalogue(os.Stdout, suspects.All)
 			}
 			s := suspects.ByName(args[0])
@@ -34,10 +38,14 @@ func suspectsCommand() *cobra.Command {
 				}
 				return cli.Usage("no suspect is called %q; there are: %s", args[0], strings.Join(names, " "))
 			}
+			if asJSON {
+				return report.WriteValue(os.Stdout, report.NewCatalogueEntry(s))
+			}
 			_, err := fmt.Fprint(os.Stdout, report.Suspect(s))
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON (docs/json.md)")
 	cmd.Flags().StringVar(&pages, "write", "", "write every suspect's page into this folder")
 	_ = cmd.Flags().MarkHidden("write") // for make docs; it exists, so this can't fail
 	return cmd

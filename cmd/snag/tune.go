@@ -17,6 +17,7 @@ import (
 	"snag/internal/cli"
 	"snag/remedies/apply"
 	"snag/remedies/plan"
+	"snag/report"
 )
 
 type tuneFlags struct {
@@ -25,6 +26,7 @@ type tuneFlags struct {
 	dry    bool
 	root   string // of a test's, or an image's, in place of /
 	run    string // of a test's, where stores exclude each other
+	leave  bool   // overdue plans, for a caller that must change nothing
 }
 
 // real is this host's store.
@@ -47,7 +49,7 @@ Nothing outlasts a reboot before it is confirmed and persisted.`,
 		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			if cmd.Name() != guardName {
+			if cmd.Name() != guardName && !f.leave {
 				undoOverdue(cmd.ErrOrStderr(), &f)
 			}
 		},
@@ -55,6 +57,8 @@ Nothing outlasts a reboot before it is confirmed and persisted.`,
 	cmd.PersistentFlags().StringVar(&f.store, "store", apply.DefaultDir, "the folder of the journals")
 	cmd.PersistentFlags().StringVar(&f.root, "root", "", "files that outlast a reboot are below this folder in place of /")
 	cmd.PersistentFlags().StringVar(&f.run, "run", "", "snags that name the same folder exclude each other (default: those of one host do)")
+	cmd.PersistentFlags().BoolVar(&f.leave, "leave-overdue", false, "undo no plan whose time is over: snag mcp changes nothing")
+	_ = cmd.PersistentFlags().MarkHidden("leave-overdue")
 	_ = cmd.PersistentFlags().MarkHidden("root")
 	_ = cmd.PersistentFlags().MarkHidden("run")
 	cmd.AddCommand(
@@ -214,7 +218,8 @@ func onPlan(f *tuneFlags, args []string, do func(*apply.Store, string) error) er
 }
 
 func tuneStatus(f *tuneFlags) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "What was changed on this host, and what of it still holds",
 		Args:  cli.UsageArgs(cobra.NoArgs),
@@ -223,6 +228,9 @@ func tuneStatus(f *tuneFlags) *cobra.Command {
 				all, err := s.All()
 				if err != nil {
 					return err
+				}
+				if asJSON {
+					return report.WriteValue(cmd.OutOrStdout(), statusRows(s, all))
 				}
 				if len(all) == 0 {
 					fmt.Fprintln(cmd.OutOrStdout(), "snag has changed nothing on this host")
@@ -234,6 +242,8 @@ func tuneStatus(f *tuneFlags) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON (docs/json.md)")
+	return cmd
 }
 
 func writeStatus(out io.Writer, s *apply.Store, e apply.Entry) {

@@ -17,6 +17,7 @@ import (
 	"snag/remedies/knob"
 	"snag/remedies/persist"
 	"snag/remedies/plan"
+	"snag/report"
 )
 
 func tuneExport() *cobra.Command {
@@ -120,27 +121,57 @@ func writeExport(out io.Writer, r export.Result, dir string) error {
 }
 
 func tuneCheck() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "check PLAN...",
 		Short: "Say all that is wrong with plan files, for review; it needs no root and looks at no host",
 		Args:  cli.UsageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var all []error
+			rows := []checkedRow{}
 			for _, path := range args {
-				p, err := plan.ReadFile(path)
-				if err == nil {
-					if err = p.Valid(knob.ForPlan()); err != nil {
-						// Each line on its own, as reviews and CI show them.
-						err = errors.New(path + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+path+": "))
-					}
-				}
+				row, err := checkPlan(path)
+				rows = append(rows, row)
 				if err != nil {
 					all = append(all, err)
-					continue
+				} else if !asJSON {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: %d changes, all valid; %d things that only you or the program can do\n", path, row.Changes, row.Advice)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d changes, all valid; %d things that only you or the program can do\n", path, len(p.Changes), len(p.Advice))
+			}
+			if asJSON {
+				if err := report.WriteValue(cmd.OutOrStdout(), rows); err != nil {
+					return err
+				}
 			}
 			return errors.Join(all...)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON (docs/json.md)")
+	return cmd
+}
+
+// checkedRow is what is wrong with one plan file.
+type checkedRow struct {
+	Plan    string   `json:"plan"`
+	Valid   bool     `json:"valid"`
+	Changes int      `json:"changes"`
+	Advice  int      `json:"advice"`
+	Wrong   []string `json:"wrong"`
+}
+
+func checkPlan(path string) (checkedRow, error) {
+	row := checkedRow{Plan: path, Wrong: []string{}}
+	p, err := plan.ReadFile(path)
+	if err != nil {
+		row.Wrong = []string{err.Error()}
+		return row, err
+	}
+	row.Changes, row.Advice = len(p.Changes), len(p.Advice)
+	if err := p.Valid(knob.ForPlan()); err != nil {
+		row.Wrong = strings.Split(err.Error(), "\n")
+		// Each line on its own, as reviews and CI show them.
+		return row, errors.New(path + ": " + strings.Join(row.Wrong, "\n"+path+": "))
+	}
+	row.Valid = true
+	return row, nil
 }

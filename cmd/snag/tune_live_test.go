@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -142,6 +143,10 @@ func TestTheGuardIsKilled(t *testing.T) {
 	if out, _ := s.tune("status"); strings.Contains(out, "NOBODY WAITS") {
 		t.Errorf("somebody waits: %s", out)
 	}
+	if rows := s.status(); len(rows) != 1 || rows[0].Phase != "unconfirmed" || !rows[0].Guarded || rows[0].Deadline == nil ||
+		len(rows[0].Changes) != len(tuned) || rows[0].Changes[0].New != tuned[0][1] {
+		t.Errorf("status: %+v", rows)
+	}
 	pid, _ := strconv.Atoi(m[1])
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -155,11 +160,27 @@ func TestTheGuardIsKilled(t *testing.T) {
 	if now := s.values(); now[0] != tuned[0][1] {
 		t.Errorf("somebody undid it: %v", now)
 	}
+	if out, code := s.tune("plan", "--json", "--leave-overdue", "/nowhere"); code != cli.ExitFailed || s.values()[0] != tuned[0][1] {
+		t.Errorf("snag mcp's plan changes the host: %v, exit %d: %s", s.values(), code, out)
+	}
 	out, _ = s.tune("status")
 	if !strings.Contains(out, "was overdue and nobody waited for it any more: it is undone now") || !strings.Contains(out, "undone: nobody confirmed it by") {
 		t.Errorf("status: %s", out)
 	}
+	if rows := s.status(); len(rows) != 1 || rows[0].Phase != "undone" || rows[0].Guarded || rows[0].Deadline != nil || !rows[0].Changes[0].Undone {
+		t.Errorf("status: %+v", rows)
+	}
 	s.comeBack(before, 0+time.Second)
+}
+
+// status is what snag tune status --json writes.
+func (s *space) status() (rows []statusRow) {
+	s.t.Helper()
+	out, code := s.tune("status", "--json")
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != 0 {
+		s.t.Fatalf("exit %d, %v: %s", code, err, out)
+	}
+	return rows
 }
 
 // The real program is killed at each write to the disk of its journal, by the kernel as
