@@ -180,7 +180,7 @@ vm: build ## boot Debian's kernels and run snag find in each (docs/kernels.md, a
 	tools/vm/run.sh
 
 # RELEASE is what VERSION= of the command line names, and otherwise the tag of the commit (v1.2.0).
-RELEASE := $(if $(filter command line environment,$(origin VERSION)),$(VERSION),$(patsubst v%,%,$(shell git describe --tags --exact-match 2>/dev/null)))
+RELEASE = $(if $(filter command line environment,$(origin VERSION)),$(VERSION),$(patsubst v%,%,$(shell git describe --tags --exact-match 2>/dev/null)))
 .PHONY: release release-check
 release: ## dist/: static programs, .deb, .rpm and image for amd64 and arm64, SBOM, checksums, of what is committed (VERSION=1.2.0; docs/install.md)
 	tools/setup.sh release

@@ -119,12 +119,12 @@ func (r *release) documents(modules []module) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry := fmt.Sprintf("snag (%s) stable; urgency=medium\n\n  * Release %s, commit %s. CHANGELOG.md.gz says what changed.\n\n -- %s  %s\n",
+	entry := fmt.Sprintf("snag (%s) stable; urgency=medium\n\n  * Release %s, commit\n    %s.\n    CHANGELOG.md.gz says what changed.\n\n -- %s  %s\n",
 		debVersion(r.Version), r.Version, r.Commit, maintainer, r.Date.Format(time.RFC1123Z))
 	override := "# One static program: it is to run on any distribution, and in a container that has nothing else.\n" +
 		"snag: statically-linked-binary [usr/bin/snag]\n"
 	return []file{
-		{Path: doc + "copyright", Mode: 0o644, Body: []byte(copyright(modules)), Only: "deb"},
+		{Path: doc + "copyright", Mode: 0o644, Body: []byte(copyright(modules, r.Date.Year())), Only: "deb"},
 		{Path: doc + "LICENSE", Mode: 0o644, Body: licence, Only: "rpm"},
 		{Path: doc + "modules.txt.gz", Mode: 0o644, Body: zipped([]byte(texts(modules)))},
 		{Path: doc + "CHANGELOG.md.gz", Mode: 0o644, Body: zipped(changes)},

@@ -5,6 +5,7 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,7 +99,7 @@ func licenceTexts(dir string) ([]string, error) {
 	return all, nil
 }
 
-// marks are sentences that one licence has alone, the more special ones first.
+// marks are words of one licence, without its punctuation; BSD-3-Clause before BSD-2-Clause.
 var marks = []struct{ id, text string }{
 	{"Apache-2.0", "apache license version 2.0"},
 	{"MPL-2.0", "mozilla public license version 2.0"},
@@ -110,22 +111,21 @@ var marks = []struct{ id, text string }{
 
 var notWord = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// classify names the licences of a module's files, "" where one of its texts has no known mark. A NOTICE has none of its own.
+// classify names the licences of a module's files, "" where none of their texts has a mark. A file may hold several.
 func classify(texts []string) string {
-	var ids []string
+	ids := map[string]bool{}
 	for _, text := range texts {
 		plain := notWord.ReplaceAllString(strings.ToLower(text), " ")
+		three := false // the text of three clauses has that of two in it
 		for _, m := range marks {
-			if strings.Contains(plain, m.text) {
-				if !slices.Contains(ids, m.id) {
-					ids = append(ids, m.id)
-				}
-				break
+			if !strings.Contains(plain, m.text) || m.id == "BSD-2-Clause" && three {
+				continue
 			}
+			ids[m.id] = true
+			three = three || m.id == "BSD-3-Clause"
 		}
 	}
-	slices.Sort(ids)
-	return strings.Join(ids, " AND ")
+	return strings.Join(slices.Sorted(maps.Keys(ids)), " AND ")
 }
 
 // texts are all licences in full, each once, with the modules that it is of.
@@ -149,7 +149,7 @@ func texts(modules []module) string {
 }
 
 // copyright is Debian's file of that name (DEP 5).
-func copyright(modules []module) string {
+func copyright(modules []module, year int) string {
 	var b strings.Builder
 	b.WriteString(`Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: snag
@@ -163,12 +163,12 @@ Comment: /usr/share/doc/snag/modules.txt.gz has the full licence of every module
 		}
 		fmt.Fprintf(&b, " %s %s: %s\n", m.Path, m.Version, licence)
 	}
-	b.WriteString(`
+	fmt.Fprintf(&b, `
 Files: *
-Copyright: the authors of snag
+Copyright: %d the authors of snag
 License: Apache-2.0
  On Debian systems the full text of the Apache License, version 2.0, is in
  /usr/share/common-licenses/Apache-2.0.
-`)
+`, year)
 	return b.String()
 }

@@ -106,7 +106,7 @@ func (r *release) make(ctx context.Context, wanted []string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	if err := clear(out); err != nil {
+	if err := empty(out); err != nil {
 		return err
 	}
 	host := filepath.Join(work, "snag")
@@ -139,8 +139,8 @@ func (r *release) make(ctx context.Context, wanted []string) error {
 	return sums(out)
 }
 
-// clear makes the folder empty. It removes only what a release wrote: files of its names.
-func clear(dir string) error {
+// empty makes the folder empty. It removes only what a release wrote: files of its names.
+func empty(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
 	_ "github.com/goreleaser/nfpm/v2/deb" // it registers itself
@@ -14,13 +15,12 @@ import (
 const (
 	maintainer = "The snag maintainers <maintainers@users.noreply.a-seed-3e942ff8.example>"
 	summary    = "find what a stream or a request is caught on"
-	// described has lines of at most 78 characters: dpkg shows them as they are.
-	described = summary + `
-snag watches a Linux host for half a minute and names what a stream or a
+	// about has lines of at most 78 characters: dpkg shows them as they are.
+	about = `snag watches a Linux host for half a minute and names what a stream or a
 request waits for: the socket, the process, the queue, the setting. It gives
 evidence for and against, lists what it ruled out and what it could not see,
 and proposes the change that helps.
-.
+
 The package has the unit of the flight recorder, snag-record.service. It is
 not enabled by the installation: systemctl enable --now snag-record`
 )
@@ -29,6 +29,12 @@ not enabled by the installation: systemctl enable --now snag-record`
 func (r *release) packages(all []file, arch, out, work string) error {
 	for _, format := range []string{"deb", "rpm"} {
 		info := r.info(arch)
+		switch format {
+		case "deb": // of dpkg the first line is the summary, and a dot is an empty line
+			info.Description = summary + "\n" + strings.ReplaceAll(about, "\n\n", "\n.\n")
+		case "rpm":
+			info.Description, info.License = about, "Apache-2.0"
+		}
 		for _, f := range all {
 			if f.Only != "" && f.Only != format {
 				continue
@@ -54,7 +60,7 @@ func (r *release) info(arch string) *nfpm.Info {
 	scripts := filepath.Join(r.Root, "packaging/scripts")
 	return nfpm.WithDefaults(&nfpm.Info{
 		Name: "snag", Arch: arch, Platform: "linux", Version: r.Version, MTime: r.Date,
-		Section: "admin", Priority: "optional", Maintainer: maintainer, Description: described, License: "Apache-2.0",
+		Section: "admin", Priority: "optional", Maintainer: maintainer,
 		DisableGlobbing: true,
 		Overridables: nfpm.Overridables{
 			Suggests: []string{"ffmpeg"}, // ffprobe: streams that snag has no reader for
