@@ -87,7 +87,7 @@ bench-syscalls) want="$tracers" ;;
 bench-record) want="linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
 bench-load) want="iproute2 nginx wrk redis-server redis-tools nftables python3 python3-pip util-linux" ;;
 release) want="" ;;
-release-check) want="debootstrap rpm lintian skopeo qemu-user-static systemd shellcheck" ;;
+release-check) want="debootstrap iproute2 jq lintian qemu-user-static rpm shellcheck skopeo systemd" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
 *) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load|release|release-check]" >&2; exit 2 ;;
 esac
