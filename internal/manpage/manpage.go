@@ -75,7 +75,7 @@ func Page(cmd *cobra.Command, about About) []byte {
 
 func synopsis(cmd *cobra.Command) string {
 	if !cmd.Runnable() || len(shown(cmd)) > 0 {
-		return cmd.CommandPath() + " COMMAND"
+		return cmd.CommandPath() + " [COMMAND]"
 	}
 	return cmd.UseLine()
 }

