@@ -104,6 +104,7 @@ func TestPurgeKeepsJournalsInEffect(t *testing.T) {
 			planOf(t, root, "20261128-100000.000000", thisBoot, journal.Begun, journal.Undone)
 			write(t, state+"/ring/a.snag")
 			write(t, state+"/baselines/before/facts")
+			write(t, root+"/run/snag-tune/lock")
 			write(t, root+"/var/lib/other/file")
 			write(t, root+"/etc/systemd/system/snag-record.service.d/override.conf")
 
@@ -123,6 +124,9 @@ func TestPurgeKeepsJournalsInEffect(t *testing.T) {
 			}
 			if _, err := os.Stat(state); (err == nil) != c.kept {
 				t.Errorf("%s: %v", state, err)
+			}
+			if exists(root+"/run/snag-tune/lock") != c.kept {
+				t.Error("the lock of journals stays as long as they do")
 			}
 			for _, gone := range []string{"ring", "baselines"} {
 				if _, err := os.Stat(filepath.Join(state, gone)); err == nil {

@@ -7,7 +7,7 @@ fi
 file=$1 arch=$2
 fail() { echo "image.sh: $file: $*" >&2; exit 1; }
 work=$(mktemp -d /tmp/snag-image-XXXXXX)
-trap 'umount -l "$work"/root/proc "$work"/root/sys "$work"/root/tmp "$work"/root 2>/dev/null; rm -rf "$work"' EXIT
+trap 'umount -l "$work"/root/proc "$work"/root/sys "$work"/root/tmp "$work"/root 2>/dev/null; rm -rf --one-file-system "$work"' EXIT
 config=$(skopeo inspect --override-arch "$arch" --config "oci-archive:$file")
 jq -e --arg arch "$arch" '.architecture == $arch and .config.Entrypoint == ["/usr/bin/snag"] and (.config.Labels["org.opencontainers.image.revision"] | length == 40)' \
 	<<<"$config" >/dev/null || fail "its configuration is $config"

@@ -34,6 +34,11 @@ func (r *release) packages(all []file, arch, out, work string) error {
 			info.Description = summary + "\n" + strings.ReplaceAll(about, "\n\n", "\n.\n")
 		case "rpm":
 			info.Description, info.License = about, "Apache-2.0"
+			// rpm removes only folders that a package says it owns; in a .deb all folders are.
+			for _, dir := range []string{"/usr/share/doc/snag", "/usr/share/zsh", "/usr/share/zsh/site-functions"} {
+				info.Contents = append(info.Contents, &files.Content{Destination: dir, Type: files.TypeDir,
+					FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: 0o755, MTime: r.Date}})
+			}
 		}
 		for _, f := range all {
 			if f.Only != "" && f.Only != format {

@@ -4,7 +4,7 @@ set -euo pipefail
 old=$(realpath "$1") new=$(realpath "$2")
 # shellcheck source=tools/release/base.sh
 . "$(dirname "$0")/base.sh"
-on() { rpm --root "$root" --nodeps "$@"; }
+on() { rpm --root "$root" "$@"; }
 says 'digests OK' rpm -K --nosignature "$new"
 says '^/usr/lib/systemd/system/snag-record.service$' rpm -qpl "$new"
 says '^/usr/share/man/man1/snag-find.1.gz$' rpm -qpl "$new"
@@ -13,14 +13,14 @@ says '^License +: Apache-2.0$' rpm -qpi "$new"
 on --initdb
 before=$(everything)
 
-says 'systemctl enable --now snag-record' on -i "$old"
+says 'systemctl enable --now snag-record' on --nodeps -i "$old"
 says '^snag     1\.0\.0-rc1$' inside snag version
 mkdir -p "$root/var/lib/snag/ring"
 echo piece >"$root/var/lib/snag/ring/a.snag"
-inside systemctl enable snag-record 2>/dev/null
-on -U "$new"
+inside systemctl --root=/ --quiet enable snag-record
+on --nodeps -U "$new"
 says '^snag     1\.0\.0$' inside snag version
-rpm --root "$root" -V --nodeps snag || fail "rpm -V: installed files differ from the package"
+on -V --nodeps snag || fail "rpm -V: installed files differ from the package"
 there /var/lib/snag/ring/a.snag /etc/systemd/system/multi-user.target.wants/snag-record.service
 on -e snag
 there /var/lib/snag/ring/a.snag # rpm knows no purge
