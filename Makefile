@@ -179,8 +179,8 @@ lab-vm: build ## the incidents that need a machine of their own, in virtual mach
 vm: build ## boot Debian's kernels and run snag find in each (docs/kernels.md, about 2.5 min each)
 	tools/vm/run.sh
 
-.PHONY: vm-arm64
-vm-arm64: ## boot Debian's kernel for arm64 and run snag find in it (docs/kernels.md, about 5 min)
+.PHONY: vm-arm
+vm-arm: ## boot Debian's kernel for arm64 and run snag find in it (docs/kernels.md, about 5 min)
 	GOARCH=arm64 tools/vm/arm64.sh
 
 # RELEASE is what VERSION= of the command line names, and otherwise the tag of the commit (v1.2.0).
