@@ -4,7 +4,9 @@ export CGO_ENABLED = 0
 # One set of flags for all: what is compiled for the binary is compiled for the tests.
 export GOFLAGS = -buildvcs=false -trimpath
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION)
+COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
+DATE     := $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
+LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION) -X snag/internal/cli.Commit=$(COMMIT) -X snag/internal/cli.Date=$(DATE)
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
@@ -176,6 +178,22 @@ lab-vm: build ## the incidents that need a machine of their own, in virtual mach
 
 vm: build ## boot Debian's kernels and run snag find in each (docs/kernels.md, about 2.5 min each)
 	tools/vm/run.sh
+
+.PHONY: vm-arm
+vm-arm: ## boot Debian's kernel for arm64 and run snag find in it (docs/kernels.md, about 5 min)
+	GOARCH=arm64 tools/vm/arm64.sh
+
+# RELEASE is what VERSION= of the command line names, and otherwise the tag of the commit (v1.2.0).
+RELEASE = $(if $(filter command line environment,$(origin VERSION)),$(VERSION),$(patsubst v%,%,$(shell git describe --tags --exact-match 2>/dev/null)))
+.PHONY: release release-check
+release: ## dist/: static programs, .deb, .rpm and image for amd64 and arm64, SBOM, checksums, of what is committed (VERSION=1.2.0; docs/install.md)
+	tools/setup.sh release
+	cd tools/release && $(GO) build -o ../../bin/release .
+	bin/release -version '$(RELEASE)' -out dist
+
+release-check: ## make a release twice and compare; install, use, upgrade, remove and purge it in a Debian chroot; lintian, rpm, image (root, about 10 min)
+	tools/setup.sh release-check
+	tools/release/check.sh
 
 clean: ## remove what was built
 	rm -rf bin

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing (default), the demo, the drawn
-# incidents, the benchmark of system calls, that of files, that of recorders or that of loads need. For building and testing it also
+# incidents, the benchmark of system calls, that of files, that of recorders or that of loads need, or a release or its check. For building and testing it also
 # fetches the Go modules, what of npm the page is built with, and the servers that the
 # tests speak with and Debian has not (counterparts.sh): all that make check needs of
 # the network, which runs without one after this. Says what it installs or fetches;
@@ -86,8 +86,10 @@ bench) want="iproute2 nginx wrk util-linux redis-server redis-tools postgresql" 
 bench-syscalls) want="$tracers" ;;
 bench-record) want="linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
 bench-load) want="iproute2 nginx wrk redis-server redis-tools nftables python3 python3-pip util-linux" ;;
+release) want="" ;;
+release-check) want="debootstrap iproute2 jq lintian qemu-user-static rpm shellcheck skopeo systemd" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load|release|release-check]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then
@@ -147,6 +149,11 @@ if [ "${1:-all}" = all ]; then
 	fi
 	tools/counterparts.sh
 	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make bench-record what tools/benchrecord/peers.sh says; make bench-load what tools/benchload/peers.sh says; make vm and make lab-vm say what they need"
+fi
+if [ "${1:-all}" = release ] || [ "${1:-all}" = release-check ]; then
+	# What packs a release: 40 modules (tools/release). arm64 links what amd64 does.
+	(cd tools/release && "${GO:-go}" list -deps -test . >/dev/null)
+	GOARCH=arm64 "${GO:-go}" list -deps ./cmd/snag >/dev/null
 fi
 if [ "${1:-all}" = bench-files ]; then
 	tools/benchfiles/peers.sh

@@ -35,7 +35,7 @@ against, what it ruled out, and what it could not see. It changes nothing.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(findCommand(), recordCommand(), incidentsCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), compareCommand(), baselineCommand(), reportCommand(), readCommand(),
-		showCommand(), suspectsCommand(), watchCommand(), loadCommand(), eliminateCommand(), tuneCommand(), mcpCommand(), labMovedCommand(), pageWriterCommand(), thinCommand())
+		showCommand(), suspectsCommand(), watchCommand(), loadCommand(), eliminateCommand(), tuneCommand(), mcpCommand(), versionCommand(), manualCommand(), labMovedCommand(), pageWriterCommand(), thinCommand())
 	return root
 }
 

@@ -11,8 +11,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Version is set by the linker (Makefile).
-var Version = "dev"
+// Version, Commit and Date are set by the linker (Makefile, tools/release): the release or what git describe says, the
+// commit in full, and when it was made (RFC 3339, UTC). "": a build that did not set them.
+var (
+	Version = "dev"
+	Commit  string
+	Date    string
+)
 
 // Exit codes, documented in the README: scripts depend on them.
 const (
