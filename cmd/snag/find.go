@@ -78,7 +78,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	f.listed.register(cmd)
 	flags.StringVar(&f.load, "load", "", "send requests to a service meanwhile: a target of snag load with its flags, as 'http://127.0.0.1:8080/ --rate 1k'; their waiting is judged together with the host (docs/load.md)")
 	flags.StringVar(&f.tries, "eliminate", "", "run the experiments of snag eliminate on a service meanwhile: a target with its flags, as 'http://127.0.0.1:8080/orders'; what they rule out is judged together with the host (docs/eliminate.md)")
-	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
+	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
 	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
@@ -95,6 +95,9 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 		return cli.Usage("one of --pid, --unit, --port, --netns: each is a target, and there is one")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
+		return err
+	}
+	if err := checkSymptoms(f.symptoms); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("netns") && f.target.Netns == "" {
@@ -150,6 +153,9 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	}
 	if f.past.asked() {
 		return findPast(cmd, f)
+	}
+	if vague := vagueSymptoms(f.symptoms); vague != "" && !f.quiet {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", vague)
 	}
 	since, err := f.began(time.Now())
 	if err != nil {

@@ -58,7 +58,7 @@ request line without its query). Nothing else of it is kept (docs/syscalls.md).`
 	flags.BoolVar(&f.all, "all", false, "count those of every process but snag")
 	flags.DurationVar(&f.window, "for", 10*time.Second, "how long to count, as 10s or 2m")
 	flags.IntVar(&f.peek, "peek", 0, "look into the first bytes of new connections for a name, up to so many bytes of a buffer, 16 to 256 (64 is enough for most names)")
-	flags.StringVar(&f.out, "out", "", "keep the recording in this folder")
+	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder")
 	flags.StringVar(&f.read, "read", "", "show what a recording has, and count nothing")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output (docs/syscalls.md)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
