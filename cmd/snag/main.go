@@ -37,6 +37,7 @@ against, what it ruled out, and what it could not see. It changes nothing.
 	root.AddCommand(findCommand(), recordCommand(), incidentsCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), compareCommand(), baselineCommand(), reportCommand(), readCommand(),
 		showCommand(), suspectsCommand(), watchCommand(), loadCommand(), eliminateCommand(), tuneCommand(), labMovedCommand(), cleanCommand(), pageWriterCommand(), thinCommand())
 	group(root)
+	complete(root)
 	return root
 }
 

@@ -73,7 +73,7 @@ Exit codes: 0 each setting is told or the time is over, 1 failed, 2 usage.`,
 		Example: `  sudo snag tune ablate plan.yaml --load 'curl -so /dev/null http://10.0.0.2/big'
   sudo snag tune ablate /etc/sysctl.d --load 'wrk -d 5s http://10.0.0.2/' --measure wrk
   sudo snag tune ablate /etc/sysctl.d/99-blog.conf --measure counter:UdpRcvbufErrors --out kept.yaml`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1), "the file of a plan, made by snag tune plan --out FILE"),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "what to try: the file of a plan, a folder such as /etc/sysctl.d, or a file of sysctls"),
 		RunE: func(cmd *cobra.Command, args []string) error { return ablateRun(cmd, t, &f, args[0]) },
 	}
 	flags := cmd.Flags()

@@ -55,12 +55,22 @@ func argumentNames(use string) (needed, all []string) {
 			break
 		}
 		name := strings.Trim(field, "[]…")
-		all = append(all, strings.TrimSuffix(name, "..."))
+		all = append(all, alternatives(strings.TrimSuffix(name, "...")))
 		if !strings.HasPrefix(field, "[") && !strings.HasSuffix(field, "]") {
 			needed = append(needed, all[len(all)-1])
 		}
 	}
 	return needed, all
+}
+
+// alternatives are PLAN, FOLDER or FILE, of PLAN|FOLDER|FILE.
+func alternatives(name string) string {
+	all := strings.Split(name, "|")
+	last := len(all) - 1
+	if last == 0 {
+		return name
+	}
+	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
 func subCommands(cmd *cobra.Command) (out []string) {
