@@ -27,6 +27,21 @@ func (p *page) add(lines ...string) {
 	}
 }
 
+// gap parts what follows from what is there, where there is room.
+func (p *page) gap() {
+	if p.detail.roomy {
+		p.add("")
+	}
+}
+
+// mostRows is how many rows of a table are shown.
+func (p *page) mostRows() int {
+	if !p.detail.roomy {
+		return p.detail.symptoms
+	}
+	return p.detail.symptoms + 1
+}
+
 // print writes what was collected; only here colours become escapes.
 func (p *page) print(w io.Writer) error {
 	_, err := io.WriteString(shown.To(w), strings.Join(p.lines, "\n")+"\n")

@@ -139,6 +139,9 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 		out := textBeside(f.html)
 		color := isTerminal(out) && os.Getenv("NO_COLOR") == ""
 		o := report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()}
+		if report.HasPlan(v) && o.Height > 0 {
+			o.Height-- // the line about it
+		}
 		if f.spent != nil {
 			o.CPU = f.spent()
 		}
