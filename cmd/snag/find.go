@@ -70,7 +70,6 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	flags := cmd.Flags()
 	flags.DurationVar(&f.window, "for", 30*time.Second, "how long to record, as 10s or 2m")
 	addTarget(cmd, &f.target, "look at")
-	flags.StringVar(&f.target.Netns, "netns", "", "look at this network namespace, by name or inode")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words, with a time of day and a port, process or address where you know them; may be given more than once")
 	flags.StringVar(&f.since, "since", "", "when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m); what began later is not its cause")
 	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream meanwhile, as a viewer would: its freezes are the symptom; may be given more than once")
@@ -99,9 +98,6 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	}
 	if err := checkSymptoms(f.symptoms); err != nil {
 		return err
-	}
-	if cmd.Flags().Changed("netns") && f.target.Netns == "" {
-		return cli.Usage("--netns: the network namespace has no name")
 	}
 	if cmd.Flags().Changed("load") && f.load == "" {
 		return cli.Usage("--load: give a target, such as 'http://127.0.0.1:8080/ --rate 1k'")

@@ -47,7 +47,7 @@ type profileFlags struct {
 func profileCommand() *cobra.Command {
 	var f profileFlags
 	cmd := &cobra.Command{
-		Use:   "profile (--pid N | --unit NAME | --port N | --all | --read DIR)",
+		Use:   "profile (--pid N | --unit NAME | --port N | --netns NAME | --all | --read DIR)",
 		Short: "Sample where the time on the CPUs goes, or, with --off, the time off them",
 		Long: `Sample what runs on the CPUs, 99 times a second on each, with the stacks of the
 kernel and of the programs, and print the functions that took most: their own time
@@ -99,15 +99,15 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err
 	}
-	switch n := given(cmd, "pid", "unit", "port", "all"); {
-	case f.read != "" && (f.all || f.jit || f.dwarf || f.inl || changed("for") || changed("unit") || changed("port")):
-		return cli.Usage("--read shows a recording that is there: --all, --unit, --port, --for, --dwarf, --inlined and --jit-maps are for a new one")
+	switch n := given(cmd, "pid", "unit", "port", "netns", "all"); {
+	case f.read != "" && (f.all || f.jit || f.dwarf || f.inl || changed("for") || changed("unit") || changed("port") || changed("netns")):
+		return cli.Usage("--read shows a recording that is there: --all, --unit, --port, --netns, --for, --dwarf, --inlined and --jit-maps are for a new one")
 	case f.read == "" && n != 1:
-		return cli.Usage("whom to sample? one of --pid, --unit, --port, --all, or --read of a recording (snag profile --help)")
+		return cli.Usage("name a target: one of --pid, --unit, --port, --netns, --all, or --read of a recording (snag profile --help)")
 	case f.window < time.Second || f.window > time.Hour:
 		return cli.Usage("--for %s: from 1s to 1h", f.window)
 	case f.off && f.all:
-		return cli.Usage("--off needs --pid, --unit or --port: the waits of all threads of a machine are more than a profile can pay for")
+		return cli.Usage("--off needs --pid, --unit, --port or --netns: the waits of all threads of a machine are more than a profile can pay for")
 	case f.jit && !changed("pid"):
 		return cli.Usage("--jit-maps needs --pid: it stops a JVM for a moment, so it is told which")
 	case (f.locks || f.stops) && !f.off:

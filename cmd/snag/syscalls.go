@@ -35,7 +35,7 @@ type syscallsFlags struct {
 func syscallsCommand() *cobra.Command {
 	var f syscallsFlags
 	cmd := &cobra.Command{
-		Use:   "syscalls (--pid N | --unit NAME | --port N | --all | --read DIR)",
+		Use:   "syscalls (--pid N | --unit NAME | --port N | --netns NAME | --all | --read DIR)",
 		Short: "Count a process' system calls, and what its descriptors are",
 		Long: `Count the system calls of a process, its children among them, as strace -c -w does,
 at a small part of its cost: exact counts, and the process is not stopped. Then what
@@ -68,8 +68,8 @@ request line without its query). Nothing else of it is kept (docs/syscalls.md).`
 
 func (f *syscallsFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	if given(cmd, "pid", "unit", "port", "all", "read") != 1 {
-		return cli.Usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
+	if given(cmd, "pid", "unit", "port", "netns", "all", "read") != 1 {
+		return cli.Usage("name a target: one of --pid, --unit, --port, --netns, --all, or --read of a recording (snag syscalls --help)")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err

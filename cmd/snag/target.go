@@ -19,6 +19,7 @@ func addTarget(cmd *cobra.Command, t *recording.Target, verb string) {
 	flags.IntVar(&t.PID, "pid", 0, verb+" this process and its children")
 	flags.StringVar(&t.Unit, "unit", "", verb+" this systemd unit, as nginx")
 	flags.IntVar(&t.Port, "port", 0, verb+" what listens on this port, TCP or UDP")
+	flags.StringVar(&t.Netns, "netns", "", verb+" this network namespace, by name or inode")
 }
 
 // checkTarget refuses values that name nothing.
@@ -31,6 +32,8 @@ func checkTarget(cmd *cobra.Command, t recording.Target) error {
 		return cli.Usage("--port %d: a port is a number from 1 to 65535", t.Port)
 	case changed("unit") && t.Unit == "":
 		return cli.Usage("--unit: the unit has no name")
+	case changed("netns") && t.Netns == "":
+		return cli.Usage("--netns: the network namespace has no name")
 	}
 	return nil
 }
@@ -55,13 +58,20 @@ func ownNetns() (uint64, error) {
 	return own, nil
 }
 
-// resolved is the target with its processes.
+// resolved is the target with its processes; of a network namespace, those in it.
 func resolved(t recording.Target) (recording.Target, error) {
 	own, err := ownNetns()
 	if err != nil {
 		return t, err
 	}
-	return probes.Resolve("/proc", own, t)
+	t, err = probes.Resolve("/proc", own, t)
+	if err != nil || t.Netns == "" {
+		return t, err
+	}
+	if t.PIDs = netns.Processes("/proc", t.NetnsID); len(t.PIDs) == 0 {
+		return t, fmt.Errorf("look at network namespace %q: no process is in it (snag find --netns looks at its sockets and interfaces)", t.Netns)
+	}
+	return t, nil
 }
 
 // folderOf refuses a file to write whose folder is not there: not known only after
