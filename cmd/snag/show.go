@@ -17,6 +17,7 @@ import (
 
 func showCommand() *cobra.Command {
 	var table string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show DIR",
 		Short: "Print what is in a recording",
@@ -38,10 +39,14 @@ a JSON object a line; --table samples the series with their values.`,
 			if table != "" {
 				return showTable(os.Stdout, r, table)
 			}
+			if asJSON {
+				return report.WriteIndented(os.Stdout, report.NewContents(r))
+			}
 			return report.WriteContents(os.Stdout, r)
 		},
 	}
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of this table, a JSON object a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "what is in it as JSON (docs/json.md); rows of --table are JSON always")
 	return cmd
 }
 

@@ -15,6 +15,7 @@ import (
 
 func suspectsCommand() *cobra.Command {
 	var pages string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "suspects [NAME]",
 		Short: "Print the catalogue: what each suspect needs, what speaks for and against it, its remedy",
@@ -24,19 +25,34 @@ func suspectsCommand() *cobra.Command {
 				return writePages(pages)
 			}
 			if len(args) == 0 {
-				return report.WriteCatalogue(os.Stdout, suspects.All)
+				return listSuspects(asJSON)
 			}
 			s := suspects.ByName(args[0])
 			if s == nil {
 				return noSuspect(args[0])
 			}
+			if asJSON {
+				return report.WriteIndented(os.Stdout, report.NewListed(s))
+			}
 			_, err := fmt.Fprint(os.Stdout, report.Suspect(s))
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON: an object of the one, a list of all (docs/json.md)")
 	cmd.Flags().StringVar(&pages, "write", "", "write every suspect's page into this folder")
 	_ = cmd.Flags().MarkHidden("write") // for make docs; it exists, so this can't fail
 	return cmd
+}
+
+func listSuspects(asJSON bool) error {
+	if !asJSON {
+		return report.WriteCatalogue(os.Stdout, suspects.All)
+	}
+	var all []report.Listed
+	for _, s := range suspects.All {
+		all = append(all, report.NewListed(s))
+	}
+	return report.WriteIndented(os.Stdout, all)
 }
 
 func suspectNames() (out []string) {
