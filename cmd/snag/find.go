@@ -150,9 +150,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if f.past.asked() {
 		return findPast(cmd, f)
 	}
-	if vague := vagueSymptoms(f.symptoms); vague != "" && !f.quiet {
-		fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", vague)
-	}
+	f.sayVague()
 	since, err := f.began(time.Now())
 	if err != nil {
 		return cli.Usage("--since: %v", err)
@@ -196,6 +194,13 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		return &cli.Exit{Code: cli.ExitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
 	}
 	return err
+}
+
+// sayVague reports words of --symptom that name no kind of trouble.
+func (f *findFlags) sayVague() {
+	if vague := vagueSymptoms(f.symptoms); vague != "" && !f.quiet {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", vague)
+	}
 }
 
 // layersOfOne are --layers where they are of one stream.

@@ -136,22 +136,7 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	if f.json {
 		err = report.WriteJSON(os.Stdout, v)
 	} else {
-		out := textBeside(f.html)
-		color := isTerminal(out) && os.Getenv("NO_COLOR") == ""
-		o := report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()}
-		if report.HasPlan(v) && o.Height > 0 {
-			o.Height-- // the line about it
-		}
-		if f.spent != nil {
-			o.CPU = f.spent()
-		}
-		err = report.WriteText(out, v, o)
-		if err == nil {
-			err = report.WriteFound(out, r)
-		}
-		if err == nil {
-			err = report.WritePlanHint(out, v, dir)
-		}
+		err = f.writeText(v, dir)
 	}
 	if err != nil {
 		return err
@@ -169,6 +154,25 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	default:
 		return &cli.Exit{Code: cli.ExitCantTell}
 	}
+}
+
+// writeText shows the verdict on the recording in dir to a person.
+func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
+	out := textBeside(f.html)
+	o := report.Options{Color: isTerminal(out) && os.Getenv("NO_COLOR") == "", Verbose: f.verbose, Width: columns(), Height: rows()}
+	if report.HasPlan(v) && o.Height > 0 {
+		o.Height-- // the line about it
+	}
+	if f.spent != nil {
+		o.CPU = f.spent()
+	}
+	if err := report.WriteText(out, v, o); err != nil {
+		return err
+	}
+	if err := report.WriteFound(out, v.Recording); err != nil {
+		return err
+	}
+	return report.WritePlanHint(out, v, dir)
 }
 
 // openEarlier opens the recordings of earlier times that were kept beside one.

@@ -10,7 +10,7 @@ import (
 const mostNearest = 3
 
 // Nearest returns the names that a mistyped one was most likely meant to be, best first: those it begins, those
-// it is a word of, and those that differ (in their last part, as of net.core.rmem_max, if they have dots) in few letters (one in three, two at least from six on).
+// it is a word of, and those that differ in few letters (allowed). Of net.core.rmem_max the last part is compared too.
 func Nearest(typed string, names []string) []string {
 	type scored struct {
 		name  string
