@@ -34,6 +34,14 @@ func (p *page) gap() {
 	}
 }
 
+// rows is how many rows of the terminal the lines take: one that is wider, as a command is, takes several.
+func (p *page) rows() (n int) {
+	for _, l := range p.lines {
+		n += max(1, (shown.Columns(l)+p.Width-1)/p.Width)
+	}
+	return n
+}
+
 // mostRows is how many rows of a table are shown.
 func (p *page) mostRows() int {
 	if !p.detail.roomy {

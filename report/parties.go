@@ -101,7 +101,9 @@ func (p *page) parties(v *verdict.Verdict) {
 	}
 	for i, one := range all {
 		if i == max(1, p.detail.others/2) && len(all) > i+1 {
-			p.add("  " + p.dim(fmt.Sprintf("and %d more with requests: -v lists them", len(all)-i)))
+			if p.detail.roomy {
+				p.add("  " + p.dim(fmt.Sprintf("and %d more with requests: -v lists them", len(all)-i)))
+			}
 			break
 		}
 		p.party(v, one)

@@ -21,7 +21,7 @@ type Options struct {
 	Color   bool
 	Verbose bool // everything, however long
 	Width   int  // columns; 0 is 100
-	Height  int  // lines it must fit in; 0 is 40; ignored when Verbose
+	Height  int  // rows of a terminal that it must fit in; 0 is 40 lines; ignored when Verbose
 	// CPU is what this process has taken, s, where it made the recording itself: the verdict
 	// is part of what it cost then. 0: it did not.
 	CPU float64
@@ -35,8 +35,18 @@ type detail struct {
 }
 
 var details = []detail{
-	{3, 8, 4, 8, true, true}, {3, 5, 3, 6, true, true}, {2, 4, 3, 5, true, true}, {2, 3, 2, 4, true, true}, {2, 2, 2, 3, true, true},
-	{2, 2, 1, 2, false, true}, {1, 2, 1, 2, false, true}, {1, 1, 1, 1, false, true}, {1, 1, 1, 1, false, false}, {1, 1, 1, 0, false, false}, {1, 0, 1, 0, false, false},
+	{3, 8, 4, 8, true, true},
+	{3, 5, 3, 6, true, true},
+	{2, 4, 3, 5, true, true},
+	{2, 3, 2, 4, true, true},
+	{2, 2, 2, 3, true, true},
+	{2, 2, 1, 2, false, true},
+	{1, 2, 1, 2, false, true},
+	{1, 1, 1, 1, false, true},
+	{1, 2, 1, 1, false, false},
+	{1, 1, 1, 1, false, false},
+	{1, 1, 1, 0, false, false},
+	{1, 0, 1, 0, false, false},
 }
 
 // everything is the level of Verbose.
@@ -49,8 +59,9 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	if o.Width == 0 {
 		o.Width = 100
 	}
+	taken := func(p *page) int { return p.rows() }
 	if o.Height == 0 {
-		o.Height = 40
+		o.Height, taken = 40, func(p *page) int { return len(p.lines) }
 	}
 	levels := details
 	if o.Verbose {
@@ -60,7 +71,7 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	for _, d := range levels {
 		p = &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start, files: len(v.Recording.Manifest.Files) > 0, days: days(v.Recording.Manifest)}
 		p.verdict(v)
-		if len(p.lines) <= o.Height {
+		if taken(p) <= o.Height {
 			break
 		}
 	}
@@ -239,12 +250,13 @@ func strongestFirst(all []suspect.Evidence) []suspect.Evidence {
 }
 
 func (p *page) others(v *verdict.Verdict) {
+	if p.detail.others == 0 {
+		p.otherCounts(v)
+		return
+	}
 	first := true
-	for _, state := range []verdict.State{verdict.Contributing, verdict.Consequence, verdict.Risk} {
-		shown := v.Here(state)
-		if state == verdict.Consequence && !p.Verbose {
-			shown = slices.DeleteFunc(slices.Clone(shown), func(e verdict.Entry) bool { return p.inChain(v, e) })
-		}
+	for _, state := range otherStates {
+		shown := p.told(v, state)
 		for i, e := range shown {
 			if first {
 				p.gap()
@@ -268,6 +280,31 @@ func (p *page) others(v *verdict.Verdict) {
 	}
 }
 
+// otherStates are those of entries that are named and not accused.
+var otherStates = []verdict.State{verdict.Contributing, verdict.Consequence, verdict.Risk}
+
+// told are the entries of a state that are not a step of a culprit's chain.
+func (p *page) told(v *verdict.Verdict, state verdict.State) []verdict.Entry {
+	all := v.Here(state)
+	if state == verdict.Consequence && !p.Verbose {
+		return slices.DeleteFunc(slices.Clone(all), func(e verdict.Entry) bool { return p.inChain(v, e) })
+	}
+	return all
+}
+
+// otherCounts is what others is where there is room for one line.
+func (p *page) otherCounts(v *verdict.Verdict) {
+	var parts []string
+	for _, state := range otherStates {
+		if n := len(p.told(v, state)); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(parts) > 0 {
+		p.item("", p.dim(fmt.Sprintf("%-14s", "also")), strings.Repeat(" ", 14), p.dim(strings.Join(parts, ", ")+" (-v lists them)"))
+	}
+}
+
 // foot says what the observation cost and where the recording is: an instrument
 // that changes what it measures must show it.
 func (p *page) foot(r *recording.Recording) {
@@ -286,7 +323,7 @@ func (p *page) foot(r *recording.Recording) {
 	case lost > 0:
 		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
 	}
-	if c := closerOf(r); c != nil {
+	if c := closerOf(r); c != nil && p.detail.roomy {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.sentence(r)))
 	}
 	if r.Dir != "" {
