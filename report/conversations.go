@@ -23,10 +23,13 @@ func (p *page) conversations(r *recording.Recording) {
 	slices.SortStableFunc(flows, func(a, b recording.Flow) int {
 		return cmp.Or(cmp.Compare(scene.WaitedOn(b), scene.WaitedOn(a)), cmp.Compare(carried(b), carried(a)))
 	})
-	p.add("")
+	p.gap()
 	const title = "in the capture  "
 	p.item("", p.bold(title), strings.Repeat(" ", len(title)), p.dim(captureSum(flows)))
-	n := min(len(flows), p.detail.symptoms+1)
+	if p.detail.others == 0 {
+		return // the sum is all that there is room for
+	}
+	n := min(len(flows), p.mostRows())
 	rows := [][]string{{"connection", "opened in", "answers", "slowest", "again", "shut", "carried", "ended"}}
 	for _, f := range flows[:n] {
 		rows = append(rows, conversation(f))

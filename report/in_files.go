@@ -20,7 +20,7 @@ func (p *page) inFiles(r *recording.Recording) {
 	if !p.files {
 		return
 	}
-	most := p.detail.symptoms + 1
+	most := p.mostRows()
 	p.traced(r, most)
 	p.profiled(r, most)
 	p.stopped(r)
@@ -84,7 +84,7 @@ func (p *page) stopped(r *recording.Recording) {
 // section begins what the files hold of one kind.
 func (p *page) section(title, sum string) {
 	const width = len("in the capture  ")
-	p.add("")
+	p.gap()
 	p.item("", p.bold(fmt.Sprintf("%-*s", width, title)), strings.Repeat(" ", width), p.dim(sum))
 }
 

@@ -212,7 +212,7 @@ func (p *page) load(v *verdict.Verdict) {
 		return
 	}
 	for _, l := range v.Ledger.Loads {
-		p.add("")
+		p.gap()
 		p.item("", p.dim(fmt.Sprintf("%-*s", margin, "load")), strings.Repeat(" ", margin), strings.Join(loadText(v, l), ". "))
 	}
 }

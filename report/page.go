@@ -27,6 +27,29 @@ func (p *page) add(lines ...string) {
 	}
 }
 
+// gap parts what follows from what is there, where there is room.
+func (p *page) gap() {
+	if p.detail.roomy {
+		p.add("")
+	}
+}
+
+// rows is how many rows of the terminal the lines take: one that is wider, as a command is, takes several.
+func (p *page) rows() (n int) {
+	for _, l := range p.lines {
+		n += max(1, (shown.Columns(l)+p.Width-1)/p.Width)
+	}
+	return n
+}
+
+// mostRows is how many rows of a table are shown.
+func (p *page) mostRows() int {
+	if !p.detail.roomy {
+		return p.detail.symptoms
+	}
+	return p.detail.symptoms + 1
+}
+
 // print writes what was collected; only here colours become escapes.
 func (p *page) print(w io.Writer) error {
 	_, err := io.WriteString(shown.To(w), strings.Join(p.lines, "\n")+"\n")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/shown"
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
@@ -94,13 +95,15 @@ func (p *page) parties(v *verdict.Verdict) {
 	if len(all)+len(unknown) == 0 {
 		return
 	}
-	p.add("")
+	p.gap()
 	for _, one := range unknown {
 		p.item("", p.dim(fmt.Sprintf("%-*s", margin, "requests")), strings.Repeat(" ", margin), partyName(v, one)+" · rate and times unknown: not all of its HTTP/2 was seen")
 	}
 	for i, one := range all {
 		if i == max(1, p.detail.others/2) && len(all) > i+1 {
-			p.add("  " + p.dim(fmt.Sprintf("and %d more with requests: -v lists them", len(all)-i)))
+			if p.detail.roomy {
+				p.add("  " + p.dim(fmt.Sprintf("and %d more with requests: -v lists them", len(all)-i)))
+			}
 			break
 		}
 		p.party(v, one)
@@ -175,10 +178,25 @@ func (p *page) party(v *verdict.Verdict, one *ledger.Party) {
 		p.item("", mark, hang, name+" · "+how+" · "+strings.Join(parts, ", "))
 		return
 	}
-	p.item("", mark, hang, name+" · "+how)
+	p.figures(mark, hang, name, how)
+	if !p.detail.roomy {
+		return
+	}
 	p.add(hang + bar(one, claims))
 	p.item(hang, "", "", strings.Join(parts, ", "))
 }
+
+// figures adds a name with its figures. Where the screen is short, the name is cut and the figures are not.
+func (p *page) figures(mark, hang, name, how string) {
+	room := p.Width - len(hang) - shown.Columns(how) - shown.Columns(" · ")
+	if !p.detail.wrap && shown.Columns(name) > room && room >= leastName {
+		name = shown.Cut(name, room-1) + "…"
+	}
+	p.answer("", mark, hang, name+" · "+how)
+}
+
+// leastName is how much of a name is enough to tell it from others, columns.
+const leastName = 16
 
 // together adds up the entries of an account but calls, which differ by whom they call.
 func together(all []ledger.Entry) (out []ledger.Entry) {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,16 +104,17 @@ func amount(v float64, unit string) string {
 	return strings.TrimSpace(units.Count(v) + " " + unit)
 }
 
+// HasPlan reports whether a culprit has something that snag can set.
+func HasPlan(v *verdict.Verdict) bool {
+	return slices.ContainsFunc(v.Here(verdict.Culprit), func(e verdict.Entry) bool { return len(e.Settings) > 0 })
+}
+
 // WritePlanHint names the command that makes a plan, where a culprit has something that
 // snag can set; nothing elsewhere.
 func WritePlanHint(w io.Writer, v *verdict.Verdict, dir string) error {
-	n := 0
-	for _, e := range v.Here(verdict.Culprit) {
-		n += len(e.Settings)
-	}
-	if n == 0 {
+	if !HasPlan(v) {
 		return nil
 	}
-	_, err := io.WriteString(w, shown.Sprintf("snag can set what remedies it, and take it back:  snag tune plan %s\n", dir))
+	_, err := io.WriteString(w, shown.Sprintf("with undo, as a plan:  snag tune plan %s\n", dir))
 	return err
 }

@@ -21,7 +21,7 @@ type Options struct {
 	Color   bool
 	Verbose bool // everything, however long
 	Width   int  // columns; 0 is 100
-	Height  int  // lines it must fit in; 0 is 40; ignored when Verbose
+	Height  int  // rows of a terminal that it must fit in; 0 is 40 lines; ignored when Verbose
 	// CPU is what this process has taken, s, where it made the recording itself: the verdict
 	// is part of what it cost then. 0: it did not.
 	CPU float64
@@ -31,15 +31,26 @@ type Options struct {
 type detail struct {
 	culprits, evidence, symptoms, others int
 	wrap                                 bool // long sentences on as many lines as they need
+	roomy                                bool // empty lines between the parts, and bars of where requests' time goes
 }
 
 var details = []detail{
-	{3, 8, 4, 8, true}, {3, 5, 3, 6, true}, {2, 4, 3, 5, true}, {2, 3, 2, 4, true}, {2, 2, 2, 3, true},
-	{2, 2, 1, 2, false}, {1, 2, 1, 2, false}, {1, 1, 1, 1, false},
+	{3, 8, 4, 8, true, true},
+	{3, 5, 3, 6, true, true},
+	{2, 4, 3, 5, true, true},
+	{2, 3, 2, 4, true, true},
+	{2, 2, 2, 3, true, true},
+	{2, 2, 1, 2, false, true},
+	{1, 2, 1, 2, false, true},
+	{1, 1, 1, 1, false, true},
+	{1, 2, 1, 1, false, false},
+	{1, 1, 1, 1, false, false},
+	{1, 1, 1, 0, false, false},
+	{1, 0, 1, 0, false, false},
 }
 
 // everything is the level of Verbose.
-var everything = detail{1 << 20, 1 << 20, 1 << 20, 1 << 20, true}
+var everything = detail{1 << 20, 1 << 20, 1 << 20, 1 << 20, true, true}
 
 // WriteText writes the verdict for a person: the culprit first, then the way to
 // the symptom, the evidence, the remedy, and what else was seen, cleared and not
@@ -48,8 +59,9 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	if o.Width == 0 {
 		o.Width = 100
 	}
+	taken := func(p *page) int { return p.rows() }
 	if o.Height == 0 {
-		o.Height = 40
+		o.Height, taken = 40, func(p *page) int { return len(p.lines) }
 	}
 	levels := details
 	if o.Verbose {
@@ -59,7 +71,7 @@ func WriteText(w io.Writer, v *verdict.Verdict, o Options) error {
 	for _, d := range levels {
 		p = &page{Options: o, detail: d, paint: palette(o.Color), began: v.Recording.Manifest.Start, files: len(v.Recording.Manifest.Files) > 0, days: days(v.Recording.Manifest)}
 		p.verdict(v)
-		if len(p.lines) <= o.Height {
+		if taken(p) <= o.Height {
 			break
 		}
 	}
@@ -182,49 +194,7 @@ func (p *page) symptoms(v *verdict.Verdict, named bool) {
 			p.add(p.dim(fmt.Sprintf("  and %d more: -v lists them", len(all)-i)))
 			break
 		}
-		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
-	}
-}
-
-func (p *page) culprit(e verdict.Entry) {
-	p.add("")
-	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
-	p.answer("  ", "", "", strings.TrimSpace(p.bold(e.Subject.Name)+" "+heldUp(e.Holding)))
-	p.answer("  ", "", "", e.Text)
-	p.item("  ", "since ", "      ", p.since(e.Since))
-	p.chain(e)
-	p.evidence(e, suspect.For, p.green("+ "))
-	p.evidence(e, suspect.Against, p.yellow("− "))
-	p.evidence(e, suspect.Missing, p.dim("? "))
-	p.remedy("  ", e.Remedy)
-}
-
-// remedy prints the parts that there are. The command is one line, however wide, so that
-// it can be pasted.
-func (p *page) remedy(indent string, r suspect.Remedy) {
-	const width = len("in the program  ")
-	if r.Now != "" {
-		p.add(indent + p.bold(fmt.Sprintf("%-*s", width, "now")) + r.Now)
-	}
-	if r.Permanently != "" {
-		p.answer(indent, p.bold(fmt.Sprintf("%-*s", width, "permanently")), strings.Repeat(" ", width), r.Permanently)
-	}
-	if r.Program != "" {
-		p.answer(indent, p.bold(fmt.Sprintf("%-*s", width, "in the program")), strings.Repeat(" ", width), r.Program)
-	}
-}
-
-// chain prints the way from the root to the symptom, a step a line.
-func (p *page) chain(e verdict.Entry) {
-	for i, l := range e.Chain {
-		if i == 0 {
-			continue
-		}
-		text := l.Name + ": " + l.Subject.Name + ", " + l.Text
-		if l.Telling || l.Coincidence != "" && p.Verbose {
-			text += " (in time: " + l.Coincidence + ")"
-		}
-		p.item("  ", p.bold("→ "), "  ", text)
+		p.answer("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
 	}
 }
 
@@ -239,10 +209,13 @@ func (p *page) evidence(e verdict.Entry, side suspect.Side, mark string) {
 	most := p.detail.evidence
 	if side != suspect.For {
 		most = (most + 1) / 2
+		if most == 0 {
+			return // the number of doubts is in the line above
+		}
 	}
 	for i, piece := range strongestFirst(pieces) {
 		if i == most {
-			p.add("    " + p.dim(fmt.Sprintf("%d more: -v", len(pieces)-i)))
+			p.add("    " + p.dim(rest(len(pieces), i)))
 			break
 		}
 		text := piece.Text
@@ -254,6 +227,14 @@ func (p *page) evidence(e verdict.Entry, side suspect.Side, mark string) {
 		}
 		p.item("    ", mark, "  ", text)
 	}
+}
+
+// rest says how much evidence is not shown.
+func rest(all, shown int) string {
+	if shown == 0 {
+		return units.Plural(all, "piece") + " of evidence: -v"
+	}
+	return fmt.Sprintf("%d more: -v", all-shown)
 }
 
 func strongestFirst(all []suspect.Evidence) []suspect.Evidence {
@@ -269,15 +250,20 @@ func strongestFirst(all []suspect.Evidence) []suspect.Evidence {
 }
 
 func (p *page) others(v *verdict.Verdict) {
+	if p.detail.others == 0 {
+		p.otherCounts(v)
+		return
+	}
 	first := true
-	for _, state := range []verdict.State{verdict.Contributing, verdict.Consequence, verdict.Risk} {
-		for i, e := range v.Here(state) {
+	for _, state := range otherStates {
+		shown := p.told(v, state)
+		for i, e := range shown {
 			if first {
-				p.add("")
+				p.gap()
 				first = false
 			}
 			if i == p.detail.others {
-				p.add("  " + p.dim(fmt.Sprintf("and %d more (%s): -v lists them", len(v.Here(state))-i, state)))
+				p.add("  " + p.dim(fmt.Sprintf("and %d more (%s): -v lists them", len(shown)-i, state)))
 				break
 			}
 			text := fmt.Sprintf("%s · %s · %s", e.Suspect.Name, e.Subject.Name, e.Text)
@@ -294,6 +280,31 @@ func (p *page) others(v *verdict.Verdict) {
 	}
 }
 
+// otherStates are those of entries that are named and not accused.
+var otherStates = []verdict.State{verdict.Contributing, verdict.Consequence, verdict.Risk}
+
+// told are the entries of a state that are not a step of a culprit's chain.
+func (p *page) told(v *verdict.Verdict, state verdict.State) []verdict.Entry {
+	all := v.Here(state)
+	if state == verdict.Consequence && !p.Verbose {
+		return slices.DeleteFunc(slices.Clone(all), func(e verdict.Entry) bool { return p.inChain(v, e) })
+	}
+	return all
+}
+
+// otherCounts is what others is where there is room for one line.
+func (p *page) otherCounts(v *verdict.Verdict) {
+	var parts []string
+	for _, state := range otherStates {
+		if n := len(p.told(v, state)); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(parts) > 0 {
+		p.item("", p.dim(fmt.Sprintf("%-14s", "also")), strings.Repeat(" ", 14), p.dim(strings.Join(parts, ", ")+" (-v lists them)"))
+	}
+}
+
 // foot says what the observation cost and where the recording is: an instrument
 // that changes what it measures must show it.
 func (p *page) foot(r *recording.Recording) {
@@ -307,11 +318,12 @@ func (p *page) foot(r *recording.Recording) {
 	}
 	switch {
 	case len(r.Manifest.Files) == 0:
-		p.add(p.dim(fmt.Sprintf("%-14s%.2f s CPU%s, latest tick %.2f s late, %s events lost", "snag itself", itself(r, p.CPU), load, late, units.Count(float64(lost)))))
+		text := fmt.Sprintf("%.2f s CPU%s, latest tick %.2f s late, %s events lost", itself(r, p.CPU), load, late, units.Count(float64(lost)))
+		p.item("", p.dim(fmt.Sprintf("%-14s", "snag itself")), strings.Repeat(" ", 14), p.dim(text))
 	case lost > 0:
 		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
 	}
-	if c := closerOf(r); c != nil {
+	if c := closerOf(r); c != nil && p.detail.roomy {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.sentence(r)))
 	}
 	if r.Dir != "" {

@@ -19,7 +19,7 @@ func (p *page) notSeen(v *verdict.Verdict) {
 	// What a host's own counters would tell is no answer to who has a capture or a log.
 	ofFiles := len(v.Recording.Manifest.Files) > 0 || onlyAsked(v.Recording)
 	for _, e := range v.With(verdict.NotSeen) {
-		if p.Verbose || e.Subject.Kind != "" || !answered && !ofFiles && explains(e.Suspect, v.Symptoms) {
+		if p.Verbose || e.Subject.Kind != "" && !(answered && p.detail.others == 0) || !answered && !ofFiles && explains(e.Suspect, v.Symptoms) {
 			full = append(full, e)
 		} else {
 			names = append(names, e)
@@ -29,7 +29,7 @@ func (p *page) notSeen(v *verdict.Verdict) {
 	if len(all)+len(names) == 0 {
 		return
 	}
-	p.add("")
+	p.gap()
 	for i, e := range all {
 		if i == p.detail.others {
 			p.add("  " + p.dim(fmt.Sprintf("and %d more not seen: -v lists them", len(all)-i)))
@@ -114,7 +114,7 @@ func (p *page) cleared(v *verdict.Verdict) {
 		p.add(p.dim(fmt.Sprintf("%-14s%s, measured and innocent (-v lists them)", "cleared", suspectCount(all))))
 		return
 	}
-	p.add("")
+	p.gap()
 	for _, e := range all {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "cleared")), strings.Repeat(" ", 14), e.Suspect.Name+" · "+e.Text)
 		p.evidence(e, suspect.Against, p.green("− "))

@@ -84,7 +84,7 @@ func (p *page) triedHead(r *recording.Recording) {
 func (p *page) ruledOut(v *verdict.Verdict) {
 	all := byTrial(v.With(verdict.Cleared), true)
 	if len(all) > 0 {
-		p.add("")
+		p.gap()
 	}
 	for i, e := range all {
 		if i == p.detail.others {

@@ -30,7 +30,7 @@ func (p *page) twoSides(r *recording.Recording) {
 	}
 	p.add("", p.bold("where requests waited")+p.dim(fmt.Sprintf("  the slowest of %s%s, by the captures of both ends", units.Count(float64(all)), to)))
 	p.add(p.dim(fmt.Sprintf("  %-9s%-9s%-9s%-9s%-10s%s", "waited", "way out", "server", "way back", "within", "request")))
-	for _, q := range rows[:min(len(rows), p.detail.symptoms+1)] {
+	for _, q := range rows[:min(len(rows), p.mostRows())] {
 		p.add(shown.Cut(fmt.Sprintf("  %-9s%-9s%-9s%-9s%-10s%s", took(q.Wait), way(q.Out, q), took(q.AtServer), way(q.Back, q), within(q), whatAsked(q, to == "")), p.Width))
 	}
 }

@@ -63,12 +63,8 @@ func reported(s *scene.Scene, m recording.Manifest, text string) scene.Symptom {
 	if text == "" {
 		sym.Text = "reported: it began at " + sym.Onset.Wall().Format("15:04:05") + " UTC"
 	}
-	lower := strings.ToLower(rest)
-	for _, w := range words {
-		if strings.Contains(lower, w.word) {
-			sym.Name = w.symptom
-			break
-		}
+	if name, known := SymptomOf(rest); known {
+		sym.Name = name
 	}
 	if st := streamNamed(s, rest); st != nil {
 		sym.Subject = st.Subject

@@ -26,7 +26,7 @@ func TestDrawnListNamesEveryFamily(t *testing.T) {
 
 func TestDrawnRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"drawn run", "accepts 1 arg"},
+		{"drawn run", "snag-lab drawn run: FAMILY is missing"},
 		{"drawn run no-such-family", `no family named "no-such-family"`},
 		{"drawn run nagle-delayed-ack --fault fire", `has no fault "fire"`},
 		{"drawn run nagle-delayed-ack --healthy --faulty", "without both, both are run"},
@@ -35,7 +35,7 @@ func TestDrawnRefuses(t *testing.T) {
 		{"drawn score --dir a --part 3/2", "want K/N"},
 		{"drawn score --dir a --families fire", `no family named "fire"`},
 		{"drawn score --dir testdata/no-such-folder --judge-only", "has no run of these draws"},
-		{"drawn merge a", "requires at least 2 arg"},
+		{"drawn merge a", "snag-lab drawn merge: FROM is missing"},
 		{"drawn noise testdata/a testdata/b", "have no healthy run of the same draw"},
 	} {
 		_, err := labSays(strings.Fields(c.args)...)

@@ -39,7 +39,7 @@ func TestLabListNamesEveryIncident(t *testing.T) {
 
 func TestLabRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"run", "accepts 1 arg"},
+		{"run", "snag-lab run: NAME is missing"},
 		{"run no-such-incident", `no incident named "no-such-incident"`},
 		{"run qdisc-drop --healthy --distractor", "one variant at a time"},
 		{"run qdisc-drop --snag sh --for 1ms", "between 1s"},

@@ -78,7 +78,7 @@ func (b *baselines) saveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "save NAME",
 		Short: "Record this host now, as a good time",
-		Args:  cli.UsageArgs(cobra.ExactArgs(1)),
+		Args:  cli.UsageArgs(cobra.ExactArgs(1), "a name for the good time, as before-release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := b.file(args[0])
 			if err != nil {
@@ -212,7 +212,7 @@ func (b *baselines) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check NAME",
 		Short: "Record this host now and compare it with a baseline",
-		Args:  cli.UsageArgs(cobra.ExactArgs(1)),
+		Args:  cli.UsageArgs(cobra.ExactArgs(1), "a name for the good time, as before-release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := b.file(args[0])
 			if err != nil {

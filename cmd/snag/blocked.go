@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
-	"snag/probes"
 	"snag/probes/blocked"
 	"snag/probes/probe"
 	"snag/recording"
@@ -60,7 +59,7 @@ one (/proc/PID/sched); else since the first look, marked ≥.`,
 
 func (f *blockedFlags) check(cmd *cobra.Command) error {
 	if given(cmd, targets, "all") > 1 {
-		return cli.Usage("one of --pid, --unit, --port, --container, --pod, --all")
+		return cli.Usage("one of --pid, --unit, --port, --container, --pod, --netns, --all")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err
@@ -83,6 +82,8 @@ func (f *blockedFlags) whom() string {
 		return "the unit " + f.target.Unit
 	case f.target.Port != 0:
 		return fmt.Sprintf("who listens on port %d", f.target.Port)
+	case f.target.Netns != "":
+		return "the network namespace " + f.target.Netns
 	}
 	return "all processes"
 }
@@ -100,8 +101,8 @@ func showBlocked(cmd *cobra.Command, f blockedFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.target.PID != 0 || f.target.Unit != "" || f.target.Port != 0 {
-		target, err := probes.Resolve("/proc", own, f.target)
+	if f.target.Name() != "" {
+		target, err := resolved(f.target)
 		if err != nil {
 			return err
 		}

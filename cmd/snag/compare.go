@@ -60,6 +60,9 @@ Exit codes: 0 as good, 10 worse, 11 can't tell.`,
 }
 
 func (f *compareFlags) check(args []string) error {
+	if f.json && f.html == "-" {
+		return cli.Usage("--json and --html -: both go to standard output; give the page a file")
+	}
 	times := f.at != "" || f.with != ""
 	urls := f.a != "" || f.b != ""
 	switch {
@@ -143,7 +146,7 @@ func (f *compareFlags) print(all *compare.Comparison, nameA, nameB string, to *p
 	if f.json {
 		err = c.WriteJSON(os.Stdout)
 	} else {
-		err = c.WriteText(os.Stdout, columns())
+		err = c.WriteText(textBeside(f.html), columns())
 	}
 	if err != nil {
 		return err
@@ -153,7 +156,7 @@ func (f *compareFlags) print(all *compare.Comparison, nameA, nameB string, to *p
 		if err := to.writeCompared(verdict.Judge(c.B), c.Page()); err != nil {
 			return err
 		}
-		if !f.json {
+		if !f.json && f.html != "-" {
 			if _, err := shown.To(os.Stdout).Write([]byte(f.html + "\n")); err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ may need it. Exit codes: 0 nothing slow, 10 a suspect found, 11 slow and none fo
   snag eliminate http://api.example.org/orders --all --out orders.snag && snag judge orders.snag
   snag eliminate http://127.0.0.1:8080/orders --here --json > server.json   (on the server)
   snag eliminate http://api.example.org/orders --server server.json`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "the service to ask, as http://HOST:PORT/PATH or tcp://HOST:PORT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runEliminate(cmd, &f, args[0]) },
 	}
 	f.register(cmd)

@@ -27,7 +27,7 @@ func (f *eliminateFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.here, "here", false, "this is the server itself: all experiments but those of the way there")
 	flags.StringVar(&f.server, "server", "", "a file with the output of --here --json from the server; - is the standard input")
 	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
-	flags.StringVar(&f.out, "out", "", "also keep the experiments as a recording: in this file if its name ends in .snag, else in this folder (snag judge, snag show)")
+	flags.StringVarP(&f.out, "out", "o", "", "also keep the experiments as a recording: in this file if its name ends in .snag, else in this folder (snag judge, snag show)")
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/eliminate.md)")
 }
 

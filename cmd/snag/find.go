@@ -70,7 +70,6 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	flags := cmd.Flags()
 	flags.DurationVar(&f.window, "for", 30*time.Second, "how long to record, as 10s or 2m")
 	addTarget(cmd, &f.target, "look at")
-	flags.StringVar(&f.target.Netns, "netns", "", "look at this network namespace, by name or inode")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words, with a time of day and a port, process or address where you know them; may be given more than once")
 	flags.StringVar(&f.since, "since", "", "when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m); what began later is not its cause")
 	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream meanwhile, as a viewer would: its freezes are the symptom; may be given more than once")
@@ -78,7 +77,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	f.listed.register(cmd)
 	flags.StringVar(&f.load, "load", "", "send requests to a service meanwhile: a target of snag load with its flags, as 'http://127.0.0.1:8080/ --rate 1k'; their waiting is judged together with the host (docs/load.md)")
 	flags.StringVar(&f.tries, "eliminate", "", "run the experiments of snag eliminate on a service meanwhile: a target with its flags, as 'http://127.0.0.1:8080/orders'; what they rule out is judged together with the host (docs/eliminate.md)")
-	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
+	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
 	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
@@ -91,14 +90,14 @@ func (f *findFlags) check(cmd *cobra.Command) error {
 	if f.window < time.Second || f.window > time.Hour {
 		return cli.Usage("--for %s: from 1s to 1h", f.window)
 	}
-	if given(cmd, targets, "netns") > 1 {
+	if given(cmd, targets) > 1 {
 		return cli.Usage("one of --pid, --unit, --port, --container, --pod, --netns: each is a target, and there is one")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("netns") && f.target.Netns == "" {
-		return cli.Usage("--netns: the network namespace has no name")
+	if err := checkSymptoms(f.symptoms); err != nil {
+		return err
 	}
 	if cmd.Flags().Changed("load") && f.load == "" {
 		return cli.Usage("--load: give a target, such as 'http://127.0.0.1:8080/ --rate 1k'")
@@ -151,6 +150,7 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if f.past.asked() {
 		return findPast(cmd, f)
 	}
+	f.sayVague()
 	since, err := f.began(time.Now())
 	if err != nil {
 		return cli.Usage("--since: %v", err)
@@ -194,6 +194,13 @@ func find(cmd *cobra.Command, f *findFlags) error {
 		return &cli.Exit{Code: cli.ExitFailed} // nothing found in a recording that was cut off is not "nothing wrong"
 	}
 	return err
+}
+
+// sayVague reports words of --symptom that name no kind of trouble.
+func (f *findFlags) sayVague() {
+	if vague := vagueSymptoms(f.symptoms); vague != "" && !f.quiet {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", vague)
+	}
 }
 
 // layersOfOne are --layers where they are of one stream.

@@ -115,7 +115,7 @@ func showIncidentCommand(ring *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show N",
 		Short: "Show the verdict of one incident",
-		Args:  cli.UsageArgs(cobra.ExactArgs(1)),
+		Args:  cli.UsageArgs(cobra.ExactArgs(1), "the number of an incident, as snag incidents lists it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := strconv.Atoi(args[0])
 			if err != nil || n < 1 {

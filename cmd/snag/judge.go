@@ -21,6 +21,8 @@ type showFlags struct {
 	json    bool
 	verbose bool
 	html    string
+	// symptoms are more words of the user on a recording that is judged again; nil where they are in it.
+	symptoms []string
 	// slo is how long an answer may take; 0: not said.
 	slo time.Duration
 	// baseline is a recording to compare with; "" for none.
@@ -40,7 +42,7 @@ type showFlags struct {
 
 func (f *showFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "the verdict as JSON on standard output (docs/json.md)")
-	cmd.Flags().StringVar(&f.html, "html", "", "also write the verdict as one HTML page to this file (docs/page.md)")
+	cmd.Flags().StringVar(&f.html, "html", "", "also write the verdict as one HTML page to this file; - is standard output, and the text goes to standard error (docs/page.md)")
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "compare with this recording of a good time or a good host, or with a file that snag read takes")
 	cmd.Flags().DurationVar(&f.slo, "slo", 0, "how long an answer may take, as 50ms: who takes longer for one request in a hundred is looked into; of the target, or of every service")
 	registerShared(cmd)
@@ -62,7 +64,7 @@ func judgeCommand() *cobra.Command {
 		Short: "Judge a recording again, with this version's rules",
 		Long: `Judge a recording again: one made by another version, or on another machine.
 DIR is the folder that snag find kept, or a packed recording. Exit codes as of find.`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "the folder that snag find kept, or a packed recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
@@ -87,12 +89,19 @@ DIR is the folder that snag find kept, or a packed recording. Exit codes as of f
 		},
 	}
 	f.register(cmd)
+	cmd.Flags().StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	return cmd
 }
 
 func (f *showFlags) check() error {
 	if f.slo < 0 {
 		return cli.Usage("--slo %s: how long an answer may take is more than 0", f.slo)
+	}
+	if err := checkSymptoms(f.symptoms); err != nil {
+		return err
+	}
+	if f.json && f.html == "-" {
+		return cli.Usage("--json and --html -: both go to standard output; give the page a file")
 	}
 	return nil
 }
@@ -119,6 +128,7 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	if f.slo > 0 {
 		r.Manifest.Target.Objective = f.slo.Seconds()
 	}
+	r.Manifest.Symptoms = append(r.Manifest.Symptoms, f.symptoms...)
 	v := verdict.Judge(r)
 	if f.ready != nil {
 		f.ready()
@@ -126,18 +136,7 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	if f.json {
 		err = report.WriteJSON(os.Stdout, v)
 	} else {
-		color := isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""
-		o := report.Options{Color: color, Verbose: f.verbose, Width: columns(), Height: rows()}
-		if f.spent != nil {
-			o.CPU = f.spent()
-		}
-		err = report.WriteText(os.Stdout, v, o)
-		if err == nil {
-			err = report.WriteFound(os.Stdout, r)
-		}
-		if err == nil {
-			err = report.WritePlanHint(os.Stdout, v, dir)
-		}
+		err = f.writeText(v, dir)
 	}
 	if err != nil {
 		return err
@@ -155,6 +154,25 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	default:
 		return &cli.Exit{Code: cli.ExitCantTell}
 	}
+}
+
+// writeText shows the verdict on the recording in dir to a person.
+func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
+	out := textBeside(f.html)
+	o := report.Options{Color: isTerminal(out) && os.Getenv("NO_COLOR") == "", Verbose: f.verbose, Width: columns(), Height: rows()}
+	if report.HasPlan(v) && o.Height > 0 {
+		o.Height-- // the line about it
+	}
+	if f.spent != nil {
+		o.CPU = f.spent()
+	}
+	if err := report.WriteText(out, v, o); err != nil {
+		return err
+	}
+	if err := report.WriteFound(out, v.Recording); err != nil {
+		return err
+	}
+	return report.WritePlanHint(out, v, dir)
 }
 
 // openEarlier opens the recordings of earlier times that were kept beside one.

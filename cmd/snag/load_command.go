@@ -69,7 +69,7 @@ Exit codes: 0 measured, 11 measured and not the service's figures, 1 failed.`,
   snag load tcp://192.0.2.1:9000 --bandwidth 50Mbit --size 1400
   snag load rtp+udp://10.0.0.2:5004 --conns 10 --bitrate 4M
   snag load rtmp://127.0.0.1/live/cam1 --players 200`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "the service to load, as http://HOST:PORT/PATH or tcp://HOST:PORT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runLoad(cmd, &f, args[0]) },
 	}
 	f.add(cmd)
@@ -169,6 +169,10 @@ func sweepRates(ctx context.Context, cmd *cobra.Command, f *loadFlags, a asked) 
 			return err
 		}
 	}
+	if f.html == "-" {
+		out.Text(cmd.ErrOrStderr())
+		return nil
+	}
 	return show(cmd, f.json, out)
 }
 
@@ -181,6 +185,9 @@ func several(all []load.SizedTarget) []load.SizedTarget {
 }
 
 func writePage(path string, s loaded.Sweep) error {
+	if path == "-" {
+		return s.HTML(os.Stdout)
+	}
 	w, err := os.Create(path)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.bandwidth, "bandwidth", "", "tcp and udp: send messages of --size at this bit rate, as 50Mbit, and show how much arrives")
 	flags.StringVar(&f.hdr, "hdr", "", "also write the times since each request was due to this file, as an HdrHistogram log")
 	flags.StringVar(&f.html, "html", "", "of a sweep: also write a page with a chart to this file")
-	flags.StringVar(&f.out, "out", "", "also keep the load as a recording in this folder (snag show, snag judge)")
+	flags.StringVarP(&f.out, "out", "o", "", "also keep the load as a recording in this folder (snag show, snag judge)")
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "connections" {
 			name = "conns"
@@ -164,6 +164,9 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 		if value != "" && (out.sweeps() || out.bound != nil) {
 			return out, cli.Usage("--%s is of one rate, and not of a sweep or --until", name)
 		}
+	}
+	if f.html == "-" && f.json {
+		return out, cli.Usage("--json and --html -: both go to standard output; give the page a file")
 	}
 	if f.html != "" && !out.sweeps() {
 		return out, cli.Usage("--html is of a sweep: give a range of --rate or --conns")

@@ -32,10 +32,12 @@ against, what it ruled out, and what it could not see. It changes nothing.
   sudo snag find                look at the whole machine for 30 s
   sudo snag find --port 1935    at who listens there, and what the machine does to it`,
 		Args: cli.UsageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: runRoot, PersistentPreRun: sayWithoutRoot,
 	}
 	root.AddCommand(findCommand(), recordCommand(), incidentsCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), compareCommand(), baselineCommand(), reportCommand(), readCommand(),
-		showCommand(), suspectsCommand(), watchCommand(), loadCommand(), eliminateCommand(), tuneCommand(), mcpCommand(), versionCommand(), manualCommand(), labMovedCommand(), pageWriterCommand(), thinCommand())
+		showCommand(), suspectsCommand(), watchCommand(), loadCommand(), eliminateCommand(), tuneCommand(), mcpCommand(), versionCommand(), manualCommand(), labMovedCommand(), cleanCommand(), pageWriterCommand(), thinCommand())
+	group(root)
+	complete(root)
 	return root
 }
 

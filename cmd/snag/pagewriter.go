@@ -76,7 +76,19 @@ func (w *pageWriter) writeCompared(v *verdict.Verdict, c *page.Comparison) error
 	return w.put(b)
 }
 
+// textBeside is where text goes that a page accompanies: --html - has standard output for the page alone.
+func textBeside(html string) *os.File {
+	if html == "-" {
+		return os.Stderr
+	}
+	return os.Stdout
+}
+
 func (w *pageWriter) put(b bytes.Buffer) error {
+	if w.file == "-" {
+		_, err := os.Stdout.Write(b.Bytes())
+		return err
+	}
 	if w.cmd == nil {
 		return putPage(w.file, b.Bytes())
 	}

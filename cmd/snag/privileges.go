@@ -165,8 +165,17 @@ func (s *strangers) openAs(own bool, path string) (*recording.Recording, error) 
 }
 
 // open is recording.Open of a path that was made ready, or of any other where nothing was
-// (nil).
+// (nil). Of a file that another tool may have written, the error names the command that reads it.
 func (s *strangers) open(path string) (*recording.Recording, error) {
+	r, err := s.openRecording(path)
+	var none *recording.NotRecordingError
+	if st, statErr := os.Stat(path); errors.As(err, &none) && statErr == nil && st.Mode().IsRegular() {
+		return r, fmt.Errorf("%w; if another tool wrote it: snag read %s", err, quoted(path))
+	}
+	return r, err
+}
+
+func (s *strangers) openRecording(path string) (*recording.Recording, error) {
 	if s == nil {
 		return recording.Open(path)
 	}

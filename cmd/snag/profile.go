@@ -47,7 +47,7 @@ type profileFlags struct {
 func profileCommand() *cobra.Command {
 	var f profileFlags
 	cmd := &cobra.Command{
-		Use:   "profile (--pid N | --unit NAME | --port N | --all | --read DIR)",
+		Use:   "profile (--pid N | --unit NAME | --port N | --netns NAME | --all | --read DIR)",
 		Short: "Sample where the time on the CPUs goes, or, with --off, the time off them",
 		Long: `Sample what runs on the CPUs, 99 times a second on each, with the stacks of the
 kernel and of the programs, and print the functions that took most: their own time
@@ -83,7 +83,7 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
 	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, some ms to some 100 ms by how much code it has")
 	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
 	flags.BoolVar(&f.inl, "inlined", false, "show functions that the compiler put into others as frames of their own, \"f (inlined)\", of programs with debugging information (C, C++, Rust, Go): needs memory for all of it, some 100 MB for a large program")
-	flags.StringVar(&f.out, "out", "", "keep the recording in this folder; with --read: write the profiles there")
+	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder; with --read: write the profiles there")
 	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording, or of a file that snag read takes")
 	flags.StringVar(&f.event, "event", "", "with --read of what perf recorded: only this event, as page-faults (default: all)")
 	flags.StringVar(&f.html, "html", "", "also write one HTML page with the flame graph to this file")
@@ -101,13 +101,13 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 	}
 	switch n := given(cmd, targets, "all"); {
 	case f.read != "" && (f.all || f.jit || f.dwarf || f.inl || changed("for") || given(cmd, targets[1:]) > 0):
-		return cli.Usage("--read shows a recording that is there: --all, --unit, --port, --container, --pod, --for, --dwarf, --inlined and --jit-maps are for a new one")
+		return cli.Usage("--read shows a recording that is there: --all, --unit, --port, --container, --pod, --netns, --for, --dwarf, --inlined and --jit-maps are for a new one")
 	case f.read == "" && n != 1:
-		return cli.Usage("whom to sample? one of --pid, --unit, --port, --all, or --read of a recording (snag profile --help)")
+		return cli.Usage("name a target: one of --pid, --unit, --port, --container, --pod, --netns, --all, or --read of a recording (snag profile --help)")
 	case f.window < time.Second || f.window > time.Hour:
 		return cli.Usage("--for %s: from 1s to 1h", f.window)
 	case f.off && f.all:
-		return cli.Usage("--off needs --pid, --unit or --port: the waits of all threads of a machine are more than a profile can pay for")
+		return cli.Usage("--off needs --pid, --unit, --port or --netns: the waits of all threads of a machine are more than a profile can pay for")
 	case f.jit && !changed("pid"):
 		return cli.Usage("--jit-maps needs --pid: it stops a JVM for a moment, so it is told which")
 	case (f.locks || f.stops) && !f.off:
@@ -272,7 +272,7 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		if len(part.OnCPU) == 0 {
 			continue
 		}
-		fmt.Fprintf(shown.To(os.Stdout), "%s:\n", name)
+		fmt.Fprintf(shown.To(textBeside(f.html)), "%s:\n", name)
 		any = true
 		printed, err := f.print(part)
 		if err != nil {
@@ -285,7 +285,7 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		if err := f.writeFiles(printed, dir, in); err != nil {
 			return err
 		}
-		fmt.Fprintln(os.Stdout)
+		fmt.Fprintln(textBeside(f.html))
 	}
 	if !any {
 		return fmt.Errorf("profile of %s: no host of it was sampled", dir)
@@ -313,15 +313,15 @@ func (f *profileFlags) print(r *recording.Recording) (printed []*profile.Profile
 			return nil, err
 		}
 		if i > 0 {
-			fmt.Fprintln(os.Stdout)
+			fmt.Fprintln(textBeside(f.html))
 		}
-		if err := p.WriteText(os.Stdout, profile.TextOptions{Most: f.lines, Width: columns()}); err != nil {
+		if err := p.WriteText(textBeside(f.html), profile.TextOptions{Most: f.lines, Width: columns()}); err != nil {
 			return nil, fmt.Errorf("print the profile: %w", err)
 		}
 		printed = append(printed, p)
 	}
 	if off {
-		if err := profile.WriteLocks(os.Stdout, r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
+		if err := profile.WriteLocks(textBeside(f.html), r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
 			return nil, err
 		}
 	}
@@ -359,9 +359,9 @@ func (f *profileFlags) writeFiles(printed []*profile.Profile, dir, to string) er
 		}
 	}
 	if len(written) > 0 {
-		fmt.Fprintf(shown.To(os.Stdout), "\nin %s: %s\n", in, strings.Join(written, " "))
+		fmt.Fprintf(shown.To(textBeside(f.html)), "\nin %s: %s\n", in, strings.Join(written, " "))
 		if f.html == "" {
-			fmt.Fprintf(shown.To(os.Stdout), "snag report %s makes the page with the flame graph\n", dir)
+			fmt.Fprintf(shown.To(textBeside(f.html)), "snag report %s makes the page with the flame graph\n", dir)
 		}
 	}
 	return nil
@@ -378,7 +378,9 @@ func (f *profileFlags) writeHTML(r *recording.Recording) error {
 	if err := to.write(verdict.Judge(r)); err != nil {
 		return err
 	}
-	fmt.Fprintln(shown.To(os.Stdout), f.html)
+	if f.html != "-" {
+		fmt.Fprintln(shown.To(os.Stdout), f.html)
+	}
 	return nil
 }
 

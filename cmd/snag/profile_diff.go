@@ -35,7 +35,7 @@ changed by more than chance does, also where work comes in bursts. --html writes
 page of B, its flame graph beside A: red takes more, blue less, grey is chance.`,
 		Example: `  snag profile diff good.perf.txt bad.perf.txt
   snag profile diff --process relay --html diff.html GOOD BAD`,
-		Args: cli.UsageArgs(cobra.ExactArgs(2)),
+		Args: cli.UsageArgs(cobra.ExactArgs(2), "a folder of snag profile --out, or a packed recording"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(cmd, f, args[0], args[1]) },
 	}
 	flags := cmd.Flags()
@@ -78,7 +78,7 @@ func runDiff(cmd *cobra.Command, f diffFlags, nameA, nameB string) error {
 		return err
 	}
 	o := profile.DiffOptions{TextOptions: profile.TextOptions{Most: f.lines, Width: columns()}, All: f.all, NameA: nameA, NameB: nameB}
-	if err := d.WriteText(os.Stdout, o); err != nil {
+	if err := d.WriteText(textBeside(f.html), o); err != nil {
 		return fmt.Errorf("print the comparison: %w", err)
 	}
 	if f.html == "" {
@@ -87,6 +87,9 @@ func runDiff(cmd *cobra.Command, f diffFlags, nameA, nameB string) error {
 	b.Baseline = a
 	if err := to.write(verdict.Judge(b)); err != nil {
 		return err
+	}
+	if f.html == "-" {
+		return nil
 	}
 	fmt.Fprintln(shown.To(os.Stdout), f.html)
 	return nil

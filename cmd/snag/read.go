@@ -52,11 +52,11 @@ far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
   ssh host cat /var/tmp/trace.zst | snag read -
   snag read --out DIR trace.txt && snag syscalls --read DIR
   snag read --find createStream trace.txt`,
-		Args: cli.UsageArgs(cobra.MinimumNArgs(1)),
+		Args: cli.UsageArgs(cobra.MinimumNArgs(1), "a file that another tool wrote, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error { return read(cmd, &f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "keep the recording in this folder (default: a new one under the temporary directory)")
+	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.find, "find", "", "list which threads and descriptors had this text, and when, as far as strace -s shows it; escaped as \\x63 or \\143 as well")
 	flags.StringVar(&f.only, "only", "", "of captures only the packets that this filter matches, as tcpdump has them: 'host 10.0.0.5 and port 443'")
 	flags.StringVar(&f.from, "from", "", "judge nothing from before this time: a time of day, or a date and time")
@@ -73,6 +73,9 @@ far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
 }
 
 func read(cmd *cobra.Command, f *readFlags, args []string) error {
+	if err := checkSymptoms(f.symptoms); err != nil {
+		return err
+	}
 	p := readers.Plan{Find: f.find, From: f.from, To: f.to, Only: f.only, Map: f.mapFile, Symptoms: f.symptoms, Snag: cli.Version}
 	if err := f.clocks(&p); err != nil {
 		return err

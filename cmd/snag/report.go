@@ -30,7 +30,7 @@ and what less than it did then. It ends with 0 whatever the verdict is.`,
 		Example: `  snag report /tmp/snag-20261121-045359-2871936418
   snag report DIR --frames frames.jsonl
   snag report DIR --html - | ssh desk 'cat > incident.html'`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "the folder that snag find kept, or a packed recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("frames") && framesFile == "" {
 				return cli.Usage("--frames: the file has no name")

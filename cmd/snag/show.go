@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,7 @@ func showCommand() *cobra.Command {
 		Long: `Print what is in a recording: what host, when, what each probe measured and cost,
 how many rows of which table, which series. --table NAME prints one table's rows,
 a JSON object a line; --table samples the series with their values.`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "the folder that snag find kept, or a packed recording"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if asJSON && table != "" {
 				return cli.Usage("--json: the rows of --table are JSON already")
@@ -52,6 +53,17 @@ a JSON object a line; --table samples the series with their values.`,
 	return cmd
 }
 
+// tableNames are the values of --table.
+func tableNames() []string { return append([]string{"samples"}, recording.TableNames()...) }
+
+// tablesInstead names the tables that are near, or all.
+func tablesInstead(typed string) string {
+	if near := cli.DidYouMean(typed, tableNames(), func(s string) string { return s }); near != "" {
+		return near
+	}
+	return "; there are: " + strings.Join(tableNames(), " ")
+}
+
 func showTable(out io.Writer, r *recording.Recording, name string) error {
 	enc := json.NewEncoder(shown.JSON(out))
 	enc.SetEscapeHTML(false)
@@ -69,7 +81,7 @@ func showTable(out io.Writer, r *recording.Recording, name string) error {
 		return err == nil
 	})
 	if !there {
-		return cli.Usage("--table %s: there are samples and %v", name, recording.TableNames())
+		return cli.Usage("--table %s: there is no such table%s", name, tablesInstead(name))
 	}
 	if err != nil {
 		return fmt.Errorf("print table %s: %w", name, err)

@@ -32,11 +32,7 @@ func suspectsCommand() *cobra.Command {
 			}
 			s := suspects.ByName(args[0])
 			if s == nil {
-				var names []string
-				for _, s := range suspects.All {
-					names = append(names, s.Name)
-				}
-				return cli.Usage("no suspect is called %q; there are: %s", args[0], strings.Join(names, " "))
+				return noSuspect(args[0])
 			}
 			if asJSON {
 				return report.WriteValue(os.Stdout, report.NewCatalogueEntry(s))
@@ -49,6 +45,22 @@ func suspectsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&pages, "write", "", "write every suspect's page into this folder")
 	_ = cmd.Flags().MarkHidden("write") // for make docs; it exists, so this can't fail
 	return cmd
+}
+
+func suspectNames() (out []string) {
+	for _, s := range suspects.All {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// noSuspect names those that are near, and all only where none is.
+func noSuspect(typed string) error {
+	near := cli.DidYouMean(typed, suspectNames(), func(s string) string { return s })
+	if near == "" {
+		near = "; there are: " + strings.Join(suspectNames(), " ")
+	}
+	return cli.Usage("no suspect is called %q%s (snag suspects lists them)", typed, near)
 }
 
 // writePages writes docs/suspects: a page each, and nothing else stays there.

@@ -35,7 +35,7 @@ type syscallsFlags struct {
 func syscallsCommand() *cobra.Command {
 	var f syscallsFlags
 	cmd := &cobra.Command{
-		Use:   "syscalls (--pid N | --unit NAME | --port N | --all | --read DIR)",
+		Use:   "syscalls (--pid N | --unit NAME | --port N | --netns NAME | --all | --read DIR)",
 		Short: "Count a process' system calls, and what its descriptors are",
 		Long: `Count the system calls of a process, its children among them, as strace -c -w does,
 at a small part of its cost: exact counts, and the process is not stopped. Then what
@@ -58,7 +58,7 @@ request line without its query). Nothing else of it is kept (docs/syscalls.md).`
 	flags.BoolVar(&f.all, "all", false, "count those of every process but snag")
 	flags.DurationVar(&f.window, "for", 10*time.Second, "how long to count, as 10s or 2m")
 	flags.IntVar(&f.peek, "peek", 0, "look into the first bytes of new connections for a name, up to so many bytes of a buffer, 16 to 256 (64 is enough for most names)")
-	flags.StringVar(&f.out, "out", "", "keep the recording in this folder")
+	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder")
 	flags.StringVar(&f.read, "read", "", "show what a recording has, and count nothing")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output (docs/syscalls.md)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
@@ -69,7 +69,7 @@ request line without its query). Nothing else of it is kept (docs/syscalls.md).`
 func (f *syscallsFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	if given(cmd, targets, "all", "read") != 1 {
-		return cli.Usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
+		return cli.Usage("name a target: one of --pid, --unit, --port, --container, --pod, --netns, --all, or --read of a recording (snag syscalls --help)")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err

@@ -23,10 +23,11 @@ func addTarget(cmd *cobra.Command, t *recording.Target, verb string) {
 	flags.IntVar(&t.Port, "port", 0, verb+" what listens on this port, TCP or UDP")
 	flags.StringVar(&t.Container, "container", "", verb+" this container: its name, or its id or how that begins")
 	flags.StringVar(&t.Pod, "pod", "", verb+" this pod of Kubernetes, as NAMESPACE/NAME")
+	flags.StringVar(&t.Netns, "netns", "", verb+" this network namespace, by name or inode")
 }
 
 // targets are the flags of addTarget.
-var targets = []string{"pid", "unit", "port", "container", "pod"}
+var targets = []string{"pid", "unit", "port", "container", "pod", "netns"}
 
 // checkTarget refuses values that name nothing.
 func checkTarget(cmd *cobra.Command, t recording.Target) error {
@@ -42,6 +43,8 @@ func checkTarget(cmd *cobra.Command, t recording.Target) error {
 		return cli.Usage("--container: the container has no name")
 	case changed("pod") && strings.Count(t.Pod, "/") != 1:
 		return cli.Usage("--pod %s: a pod is NAMESPACE/NAME, as shop/web-0", t.Pod)
+	case changed("netns") && t.Netns == "":
+		return cli.Usage("--netns: the network namespace has no name")
 	}
 	return nil
 }
@@ -66,13 +69,20 @@ func ownNetns() (uint64, error) {
 	return own, nil
 }
 
-// resolved is the target with its processes.
+// resolved is the target with its processes; of a network namespace, those in it.
 func resolved(t recording.Target) (recording.Target, error) {
 	own, err := ownNetns()
 	if err != nil {
 		return t, err
 	}
-	return probes.Resolve("/proc", own, t)
+	t, err = probes.Resolve("/proc", own, t)
+	if err != nil || t.Netns == "" {
+		return t, err
+	}
+	if t.PIDs = netns.Processes("/proc", t.NetnsID); len(t.PIDs) == 0 {
+		return t, fmt.Errorf("look at network namespace %q: no process is in it (snag find --netns looks at its sockets and interfaces)", t.Netns)
+	}
+	return t, nil
 }
 
 // folderOf refuses a file to write whose folder is not there: not known only after

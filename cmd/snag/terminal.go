@@ -30,14 +30,18 @@ func columns() int {
 	return 0
 }
 
-// rows is how many lines of a verdict a terminal shows at once, where that is more
-// than the verdict keeps to by itself; else 0: a low terminal is scrolled, and costs
-// no evidence.
+// rows is how many lines of a verdict the terminal shows at once; 0 where that is not known (a pipe, a file).
 func rows() int {
-	const lowest, most = 42, 60
 	s, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
-	if err != nil || s.Row < lowest {
+	if err != nil || s.Row == 0 {
 		return 0
 	}
-	return min(int(s.Row)-1, most) // the prompt has a line too
+	return rowsFor(int(s.Row))
+}
+
+// rowsFor leaves a line to the prompt. A verdict does not become shorter than on 24 lines, which nearly every terminal
+// has: a lower one is scrolled.
+func rowsFor(terminal int) int {
+	const lowest, most = 24, 61
+	return min(max(terminal, lowest), most) - 1
 }

@@ -48,7 +48,8 @@ setting is touched; if nobody confirms in time, from another invocation, all is 
 Nothing outlasts a reboot before it is confirmed and persisted.`,
 		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+		PersistentPreRun: func(cmd *cobra.Command, args []string) {
+			sayWithoutRoot(cmd, args)
 			if cmd.Name() != guardName && !f.leave {
 				undoOverdue(cmd.ErrOrStderr(), &f)
 			}
@@ -87,7 +88,7 @@ func tuneApply(f *tuneFlags) *cobra.Command {
   sudo snag tune confirm             from a new session: that it opens shows that the host can be reached
   snag tune apply plan.yaml --dry-run
   sudo snag tune apply plan.yaml --auto --for 30s`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "the file of a plan, made by snag tune plan --out FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return applyPlan(cmd, f, &v, args[0]) },
 	}
 	v.register(cmd)

@@ -73,7 +73,7 @@ Exit codes: 0 each setting is told or the time is over, 1 failed, 2 usage.`,
 		Example: `  sudo snag tune ablate plan.yaml --load 'curl -so /dev/null http://10.0.0.2/big'
   sudo snag tune ablate /etc/sysctl.d --load 'wrk -d 5s http://10.0.0.2/' --measure wrk
   sudo snag tune ablate /etc/sysctl.d/99-blog.conf --measure counter:UdpRcvbufErrors --out kept.yaml`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "what to try: the file of a plan, a folder such as /etc/sysctl.d, or a file of sysctls"),
 		RunE: func(cmd *cobra.Command, args []string) error { return ablateRun(cmd, t, &f, args[0]) },
 	}
 	flags := cmd.Flags()
@@ -88,7 +88,7 @@ Exit codes: 0 each setting is told or the time is over, 1 failed, 2 usage.`,
 	flags.StringVar(&f.netns, "netns", "", "run the load, read counters and set inherited sysctls in this network namespace, by name")
 	flags.StringArrayVar(&f.defaults, "default", nil, "NAME=VALUE: what an inherited sysctl is without the file; may be given more than once")
 	flags.Uint64Var(&f.seed, "seed", 0, "the seed of the random order (default: another each time)")
-	flags.StringVar(&f.out, "out", "", "write a plan of only those that do something to this file")
+	flags.StringVarP(&f.out, "out", "o", "", "write a plan of only those that do something to this file")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return cmd

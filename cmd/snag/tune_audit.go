@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,9 @@ func (f *planFlags) makeAudit(ctx context.Context, args []string) (*plan.Plan, e
 	if f.rtt < 0 {
 		return nil, cli.Usage("--rtt: %v is no round trip", f.rtt)
 	}
+	if err := checkRole(f.role); err != nil {
+		return nil, err
+	}
 	r, from, err := auditedHost(ctx, args)
 	if err != nil {
 		return nil, err
@@ -60,6 +64,28 @@ func (f *planFlags) makeAudit(ctx context.Context, args []string) (*plan.Plan, e
 	}
 	p.Snag, p.For.Recording = cli.Version, from
 	return p, nil
+}
+
+// checkRole refuses what is no role before the host is looked at.
+func checkRole(role string) error {
+	if role == "" {
+		return cli.Usage("--audit: give --role as well, one of %s", strings.Join(roleNames(), ", "))
+	}
+	if slices.Contains(roleNames(), role) {
+		return nil
+	}
+	near := cli.DidYouMean(role, roleNames(), func(s string) string { return s })
+	if near == "" {
+		near = "."
+	}
+	return cli.Usage("--role %s: there is no such role%s There are: %s", role, near, strings.Join(roleNames(), ", "))
+}
+
+func roleNames() (out []string) {
+	for _, r := range audit.Roles {
+		out = append(out, string(r))
+	}
+	return out
 }
 
 func auditedHost(ctx context.Context, args []string) (r *recording.Recording, from string, err error) {

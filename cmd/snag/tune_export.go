@@ -30,7 +30,7 @@ shell script or as a tuned profile. It changes nothing. What a format can't hold
 on standard error and in the file.`,
 		Example: `  snag tune export plan.yaml --as sysctl.d
   snag tune export plan.yaml --as unit --out files/`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1)),
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "the file of a plan, made by snag tune plan --out FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(export.Formats(), as) {
 				return cli.Usage("snag tune export: --as is one of %s (%s --help)", strings.Join(export.Formats(), ", "), cmd.CommandPath())
@@ -54,7 +54,7 @@ on standard error and in the file.`,
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", "", "the format: "+strings.Join(export.Formats(), ", "))
-	cmd.Flags().StringVar(&out, "out", "", "write the files below this folder (default: standard output)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write the files below this folder (default: standard output)")
 	cmd.Flags().StringVar(&name, "name", "", "what the files are called (default: the plan's cause)")
 	return cmd
 }
@@ -125,7 +125,7 @@ func tuneCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check PLAN...",
 		Short: "Say all that is wrong with plan files, for review; it needs no root and looks at no host",
-		Args:  cli.UsageArgs(cobra.MinimumNArgs(1)),
+		Args:  cli.UsageArgs(cobra.MinimumNArgs(1), "the file of a plan, made by snag tune plan --out FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var all []error
 			rows := []checkedRow{}

@@ -31,7 +31,8 @@ func tuneKnobs() *cobra.Command {
 			}
 			p, ok := knob.PageOf(args[0])
 			if !ok {
-				return cli.Usage("snag changes nothing that is called %q; snag tune knobs shows what it does", args[0])
+				return cli.Usage("snag changes nothing that is called %q%s (snag tune knobs lists what it changes)", args[0],
+					cli.DidYouMean(args[0], knobNames(), func(s string) string { return s }))
 			}
 			_, err := fmt.Fprint(cmd.OutOrStdout(), p.Markdown())
 			return err
@@ -40,6 +41,17 @@ func tuneKnobs() *cobra.Command {
 	cmd.Flags().StringVar(&dir, "write", "", "write every page into this folder")
 	_ = cmd.Flags().MarkHidden("write") // for make docs; it exists, so this can't fail
 	return cmd
+}
+
+// knobNames are the kinds and the settings of which snag tune knobs has a page.
+func knobNames() (out []string) {
+	for _, p := range knob.Pages() {
+		out = append(out, p.Name)
+		for _, d := range p.Settings {
+			out = append(out, d.Name)
+		}
+	}
+	return out
 }
 
 func listKnobs(out io.Writer) {

@@ -53,7 +53,7 @@ looks at this host for some seconds.`,
 			return f.write(cmd.OutOrStdout(), p)
 		},
 	}
-	cmd.Flags().StringVar(&f.out, "out", "", "write the plan's file here, and the plan for a person to standard output")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "write the plan's file here, and the plan for a person to standard output")
 	cmd.Flags().BoolVar(&f.yaml, "yaml", false, "print the plan's file, to a terminal too")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the plan's file as JSON")
 	cmd.Flags().BoolVar(&f.recorded, "recorded", false, "the values now are those of the recording, of this host too")

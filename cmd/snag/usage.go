@@ -23,6 +23,8 @@ func meant(cmd *cobra.Command, arg string) string {
 	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
 	st, err := os.Stat(arg)
 	switch {
+	case isNumber(arg) && has("pid") && has("port") && len(arg) <= len("65535"):
+		return ": --port " + arg + ", or --pid " + arg + "?"
 	case isNumber(arg) && has("pid"):
 		return ": --pid " + arg + "?"
 	case err == nil && st.IsDir() && has("read"):

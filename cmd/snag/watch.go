@@ -90,7 +90,7 @@ not be read, 1 failed, 2 usage.`,
 	flags.StringVar(&f.group, "group", "", "group the table and the summaries by this label of the streams, as app")
 	flags.StringSliceVar(&f.metricLabels, "metric-label", nil, "metrics have this label of the streams too, as label_KEY; --group's key is one; may be given more than once")
 	flags.DurationVar(&f.window, "for", 0, "end after so long (default: when stopped)")
-	flags.StringVar(&f.out, "out", "", "keep a recording in this folder")
+	flags.StringVarP(&f.out, "out", "o", "", "keep a recording in this folder")
 	flags.StringVar(&f.frames, "frames", "", "write a line of JSON for each frame to this file")
 	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics at this address, as :9847")
 	flags.StringVar(&f.page, "page", "", "serve a page of all streams with what happened to them, at this address: :8099 for this host alone, else ADDRESS:8099 (docs/page.md)")

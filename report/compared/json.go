@@ -225,11 +225,14 @@ func side(name string, r *recording.Recording) Side {
 }
 
 func span(r *recording.Recording) string {
-	kernel := ""
-	if r.Manifest.Kernel != "" {
-		kernel = ", kernel " + r.Manifest.Kernel
+	text := r.Manifest.Start.Wall().UTC().Format("2006-01-02 15:04:05 UTC")
+	if r.Manifest.Host != "" { // a capture does not say whose it is
+		text += " of " + r.Manifest.Host
 	}
-	return fmt.Sprintf("%s of %s%s, %.0f s", r.Manifest.Start.Wall().UTC().Format("2006-01-02 15:04:05 UTC"), r.Manifest.Host, kernel, r.Length().Seconds())
+	if r.Manifest.Kernel != "" {
+		text += ", kernel " + r.Manifest.Kernel
+	}
+	return fmt.Sprintf("%s, %.0f s", text, r.Length().Seconds())
 }
 
 func changeRow(c compare.Change) ChangeRow {

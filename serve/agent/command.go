@@ -32,7 +32,7 @@ type Run func(context.Context, Command) (Output, error)
 // writes to a path that a client names: --out is a folder that the server made. What is not here is not run, whatever
 // a tool or its arguments ask for.
 var allowed = map[string][]string{
-	"find": {"json", "for", "pid", "unit", "port", "netns", "symptom", "since", "slo", "budget", "baseline", "out", "ring",
+	"find": {"json", "for", "pid", "unit", "port", "container", "pod", "netns", "symptom", "since", "slo", "budget", "baseline", "out", "ring",
 		"at", "from", "to", "last"},
 	"judge":          {"json", "slo", "baseline"},
 	"compare":        {"json", "at", "with", "for", "ring"},

@@ -12,19 +12,23 @@ import (
 
 // target are the arguments that say what is looked at.
 type target struct {
-	PID     int      `json:"pid,omitempty" doc:"look at this process and its children"`
-	Unit    string   `json:"unit,omitempty" doc:"look at this systemd unit"`
-	Port    int      `json:"port,omitempty" doc:"look at who listens on this port"`
-	Netns   string   `json:"netns,omitempty" doc:"look at this network namespace, by name or inode"`
-	Symptom []string `json:"symptom,omitempty" doc:"what was seen, in words, with a time of day and a port, process or address where known"`
-	Since   string   `json:"since,omitempty" doc:"when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m)"`
-	SLO     string   `json:"slo,omitempty" doc:"how long an answer may take, as 50ms"`
+	PID       int      `json:"pid,omitempty" doc:"look at this process and its children"`
+	Unit      string   `json:"unit,omitempty" doc:"look at this systemd unit"`
+	Port      int      `json:"port,omitempty" doc:"look at who listens on this port"`
+	Container string   `json:"container,omitempty" doc:"look at this container: its name, or its id or how that begins"`
+	Pod       string   `json:"pod,omitempty" doc:"look at this pod of Kubernetes, as NAMESPACE/NAME"`
+	Netns     string   `json:"netns,omitempty" doc:"look at this network namespace, by name or inode"`
+	Symptom   []string `json:"symptom,omitempty" doc:"what was seen, in words, with a time of day and a port, process or address where known"`
+	Since     string   `json:"since,omitempty" doc:"when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m)"`
+	SLO       string   `json:"slo,omitempty" doc:"how long an answer may take, as 50ms"`
 }
 
 func (t target) flags(c *Command) {
 	c.number("pid", t.PID)
 	c.flag("unit", t.Unit)
 	c.number("port", t.Port)
+	c.flag("container", t.Container)
+	c.flag("pod", t.Pod)
 	c.flag("netns", t.Netns)
 	c.each("symptom", t.Symptom)
 	c.flag("since", t.Since)
