@@ -115,5 +115,5 @@ func holding(rows []BlockedThread, tid int) string {
 		}
 		return text
 	}
-	return fmt.Sprintf("thread %d holds it, and was not stuck in a call itself: it ran, or moved on between the looks", tid)
+	return fmt.Sprintf("thread %d holds it, and was not stuck in a call itself: it ran, or moved on between the samples", tid)
 }

@@ -205,7 +205,7 @@ func TestLockWaitsAreOnTheTimeline(t *testing.T) {
 			got = append(got, fmt.Sprintf("%g-%g %s", e.T, *e.End, e.Text))
 		}
 	}
-	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · from the first look at locks on, or before · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
+	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · from the first sample of locks on, or before · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }

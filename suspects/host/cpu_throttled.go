@@ -32,7 +32,7 @@ var cpuThrottled = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: throttled in a tenth of the periods or more (sick 71 of 73), and the throttled time agrees with it",
-		"strong: at most samples data or connections waited at a socket of its processes",
+		"strong: in most samples data or connections waited at a socket of its processes",
 		"strong: its threads were ready and did not run, a tenth of the time or more; in waits of 50 ms and more their CPU was idle before they came",
 	},
 	Against: []string{
@@ -204,7 +204,7 @@ func (u quotaUse) requestsWaiting(s *scene.Scene, members []*scene.Process) (e *
 				what = units.Count(float64(most)) + " connections"
 			}
 			e = &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues",
-				Text: fmt.Sprintf("at %d of %d samples something waited to be read by %s on %s (up to %s)", n, rows, p.Subject.Name, k.First().Local, what)}
+				Text: fmt.Sprintf("in %d of %d samples something waited to be read by %s on %s (up to %s)", n, rows, p.Subject.Name, k.First().Local, what)}
 			if d := k.DropsGrew(); d > 0 {
 				e.Text += fmt.Sprintf("; its socket dropped %s", units.Count(float64(d)))
 			}

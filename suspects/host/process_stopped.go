@@ -86,7 +86,7 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording, l 
 		f.Text = fmt.Sprintf("%s %s, %s in all%s", what, units.Times(len(st.Spans)), units.Lasting(length), by)
 	}
 	state := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: length, Unit: "s", Source: source.StatOf(st.Process.Subject.PID), Origin: "state",
-		Text: fmt.Sprintf("%s at %d samples, %s in all", what, st.Seen, units.Lasting(length))}
+		Text: fmt.Sprintf("%s in %d samples, %s in all", what, st.Seen, units.Lasting(length))}
 	switch {
 	case len(st.Spans) == 0:
 		f.Text = fmt.Sprintf("seen %s now and then, and running in between", what)

@@ -197,7 +197,7 @@ func overflowEvidence(l listener, over, drops float64, seen recording.Interval, 
 		out = append(out, e)
 	} else if l.waiting == 0 && counted.Grade != suspect.Decisive {
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: 0, Unit: "connections", Source: source.SS("-ltn", source.RecvQ), Origin: "accept queue",
-			Text: fmt.Sprintf("nobody was seen waiting at %d samples", len(l.socket.Rows))})
+			Text: fmt.Sprintf("nobody was seen waiting in %d samples", len(l.socket.Rows))})
 	}
 	return out
 }

@@ -109,13 +109,13 @@ func fillEvidence(k *scene.Socket) []suspect.Evidence {
 		return nil
 	case full > 0:
 		e.Grade = suspect.Strong
-		e.Text = fmt.Sprintf("the buffer held %s of %s, nearly full at %d of %d samples", units.Bytes(float64(most)), units.Bytes(rb), full, seen)
+		e.Text = fmt.Sprintf("the buffer held %s of %s, nearly full in %d of %d samples", units.Bytes(float64(most)), units.Bytes(rb), full, seen)
 	case most == 0:
 		e.Side = suspect.Against
 		e.Text = fmt.Sprintf("the buffer was empty at all %d samples: it fills in less than a second, by a burst or a reader that stalls", seen)
 	default:
 		e.Side = suspect.Against
-		e.Text = fmt.Sprintf("the buffer held at most %s of %s at %d samples", units.Bytes(float64(most)), units.Bytes(rb), seen)
+		e.Text = fmt.Sprintf("the buffer held at most %s of %s in %d samples", units.Bytes(float64(most)), units.Bytes(rb), seen)
 	}
 	return []suspect.Evidence{e}
 }

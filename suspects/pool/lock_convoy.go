@@ -30,10 +30,10 @@ var lockConvoy = &suspect.Suspect{
 	},
 	InTrace: []string{recording.Trace, "locks.futex"},
 	For: []string{
-		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
+		"decisive: half of its threads or more wait for one lock (23 of 24), sample after sample, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
 		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), or the word is a semaphore's (Python), each is woken by the one before, and one at a time has it",
-		"strong: a quarter of the delay of its answers or more was waiting for a lock; and at half of those looks or more for one and the same",
+		"strong: a quarter of the delay of its answers or more was waiting for a lock; and in half of those samples or more for one and the same",
 		"strong: three threads or more call one destination, and never two at once, while requests wait: whoever is in the call has what the others want; and a quarter of the delay or more is in line behind these calls",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
 		"strong: a quarter of the delay of its answers or more was waiting for the lock of a file (flock, fcntl), by two threads or processes at least",
@@ -147,7 +147,7 @@ func (c *convoy) fromLooks(f *suspect.Finding) {
 	pid := c.process.Subject.PID
 	looks, _ := measure.ShareOf(len(c.jammed), len(c.looks))
 	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.waiters), Unit: "threads", Source: source.CallsOf(pid), Origin: "futex",
-		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, at %s looks", c.waiters, c.threads, c.address, looks)})
+		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, in %s samples", c.waiters, c.threads, c.address, looks)})
 	f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock", c.waiters, c.threads)
 	f.Evidence = append(f.Evidence, c.holderEvidence()...)
 	if c.blocked > 0 {
@@ -196,11 +196,11 @@ func (c *convoy) holderEvidence() []suspect.Evidence {
 		}
 		looks, share := measure.ShareOf(c.blocked, len(c.jammed))
 		return []suspect.Evidence{{Side: suspect.For, Grade: grade, Value: share, Unit: "share", Source: word, Origin: "lock word",
-			Text: fmt.Sprintf("the lock's own word names its holder, who was asleep at %s of those looks: thread %d, %s", looks, c.holder.TID, c.doing())}}
+			Text: fmt.Sprintf("the lock's own word names its holder, who was asleep in %s of those samples: thread %d, %s", looks, c.holder.TID, c.doing())}}
 	}
 	looks, share := measure.ShareOf(c.ran, len(c.jammed))
 	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: word, Origin: "lock word",
-		Text: fmt.Sprintf("the lock's own word names its holder, who was on a CPU at %s of those looks (thread %d): the section under the lock is long", looks, c.holder.TID)}}
+		Text: fmt.Sprintf("the lock's own word names its holder, who was on a CPU in %s of those samples (thread %d): the section under the lock is long", looks, c.holder.TID)}}
 }
 
 // lateAnswers: a process answers late when its turns take ten times as long as

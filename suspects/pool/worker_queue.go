@@ -36,9 +36,9 @@ var workerQueue = &suspect.Suspect{
 		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
 		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
 		"strong: the same of the seconds in which most of the delay fell, where they are few, and a third of an answer's time before its request was read",
-		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work at nine of ten looks, and a third of the requests that they took time of, or more, stood in line before them",
+		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work in nine of ten samples, and a third of the requests that they took time of, or more, stood in line before them",
 		"strong: as many calls were open at any moment as threads were found in them, and strong: a third of its requests' time or more had no thread while they waited inside, read at once",
-		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
+		"strong: in most samples none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
 		"decisive: while requests waited unread in the socket buffer, the service worked on fewer than 0.2 requests on average, or on fewer than two thirds of the number of threads that slept in calls: most of these threads do not serve requests",

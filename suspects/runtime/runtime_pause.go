@@ -34,7 +34,7 @@ var runtimePause = &suspect.Suspect{
 	},
 	InFiles: map[string][]string{"jvm.counters": {"jvm.gc-log"}},
 	For: []string{
-		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
+		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and in fewer samples outside (in 8 of 8)",
 		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms), or for 10 ms where its pauses are what answers were seen to wait for",
 		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
 		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them); /proc saw those threads in futex just then",
@@ -180,8 +180,8 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) suspect.Fin
 		f.Evidence = certain(f.Evidence)
 	}
 	if busy, looks := j.busyThread(); !j.stalled(s.Window.End) && looks >= 2 && 2*busy >= looks {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(busy), Unit: "looks", Source: source.Stat.As(fmt.Sprintf("/proc/%d/task/*/stat", pid)), Origin: "thread states",
-			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(busy), Unit: "samples", Source: source.Stat.As(fmt.Sprintf("/proc/%d/task/*/stat", pid)), Origin: "thread states",
+			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU in %d of %d samples inside of the pauses", busy, looks)})
 	}
 	if e, ok := j.coverageEvidence(s, r); ok {
 		f.Evidence = notCovered(append(f.Evidence, e), e)
@@ -244,9 +244,9 @@ func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []suspect
 		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "it has no sockets: nobody was seen to wait for it"}}, false
 	}
 	in, ofIn, out, ofOut, most := j.waiting(s.Window)
-	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(in), Unit: "looks", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues"}
+	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(in), Unit: "samples", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues"}
 	if in > 0 {
-		queue.Text = fmt.Sprintf("data waited at its sockets at %d of %d looks inside of the pauses, and at %d of %d outside (up to %s)", in, ofIn, out, ofOut, units.Bytes(float64(most)))
+		queue.Text = fmt.Sprintf("data waited at its sockets in %d of %d samples inside of the pauses, and in %d of %d outside (up to %s)", in, ofIn, out, ofOut, units.Bytes(float64(most)))
 		if queue.Grade = coincides(in, ofIn, out, ofOut); j.stalled(s.Window.End) {
 			queue.Grade = j.contrasted(r, queue.Grade, ofOut)
 		}

@@ -23,9 +23,9 @@ var encoderStall = &suspect.Suspect{
 		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
 	},
 	For: []string{
-		"decisive: the publisher's Send-Q is 0 at all looks and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
+		"decisive: the publisher's Send-Q is 0 in all samples and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
 		"decisive: its clock moves 0.8 s a second, and nothing waits on either side",
-		"decisive: of a freeze under 2 s, at the one look inside of it: the last data of both ends is as old as the freeze (tcp_info lastsnd, lastrcv)",
+		"decisive: of a freeze under 2 s, in the one sample inside of it: the last data of both ends is as old as the freeze (tcp_info lastsnd, lastrcv)",
 		"decisive: over UDP: where it sends from no datagram was sent, and none came where it is read",
 		"strong, twice: it writes the segments of HLS itself, nothing comes to it, and neither its files nor what viewers are given changes",
 		"strong, from the player alone: so many frames came each second (20.0, ±0.3 %) though their bytes differed (91 to 103 KiB): somebody makes or paces them, and no link holds them up; with a clock that moves 0.8 s a second it confirms",

@@ -142,8 +142,8 @@ func (f *faulty) notServing(s *scene.Scene) suspect.Finding {
 	who := measure.ProgramOf(sub)
 	out.Text = fmt.Sprintf("%s did not answer requests for %s: %s", who, f.stream.Subject.Name, f.what(s.Window.End))
 	if v.unheard > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.unheard), Unit: "looks", Source: source.SS("-tnp", source.RecvQ), Origin: "the server's socket",
-			Text: fmt.Sprintf("a request of %s lay unread at its socket at %d of %d looks", units.Bytes(float64(v.request)), v.unheard, v.asked)}
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.unheard), Unit: "samples", Source: source.SS("-tnp", source.RecvQ), Origin: "the server's socket",
+			Text: fmt.Sprintf("a request of %s lay unread at its socket in %d of %d samples", units.Bytes(float64(v.request)), v.unheard, v.asked)}
 		if v.unheard >= 2 {
 			e.Grade = suspect.Decisive
 		}

@@ -44,7 +44,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 		if st.Way[0].Datagrams {
 			if waiting, looks, unread, lost := measure.UnreadDatagrams(st.Way[0].To, freezes); waiting >= 2 && float64(waiting) >= mostly*float64(looks) {
 				all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(unread), Unit: "B", Source: source.SS("-uamnp", source.RecvQ, source.SocketDrops), Origin: "its own socket",
-					Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, at %d of %d looks, %s lost for want of room", units.Bytes(float64(unread)), st.Subject.Name, waiting, looks, units.Count(float64(lost)))})
+					Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, in %d of %d samples, %s lost for want of room", units.Bytes(float64(unread)), st.Subject.Name, waiting, looks, units.Count(float64(lost)))})
 				spans = append(spans, freezes...)
 				said = fmt.Sprintf("it did not read %s", st.Subject.Name)
 			}

@@ -24,7 +24,7 @@ var serverStall = &suspect.Suspect{
 		{Measure: "threads.state", Why: "why: what its threads did"},
 	},
 	For: []string{
-		"decisive: data lay unread at its ingest socket at the looks inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
+		"decisive: data lay unread at its ingest socket in the samples inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
 		"decisive: it took the stream from the publisher at the usual rate and sent nothing on",
 		"decisive: it packs the stream into segments (HLS), data lies unread at its ingest socket, and the playlist on disk does not change; strong, twice: it reads the stream and writes none",
 		"decisive: it serves the segments, and the viewer's request lies unread at its socket; strong, twice: it gives an old playlist while the one on disk is new",
@@ -65,7 +65,7 @@ func weighServerStall(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 			}
 			if f.to.seen && f.to.looks > 0 {
 				out = append(out, suspect.Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
-					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.to.waiting), Unit: "looks", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived), Origin: "the ingest socket", Text: f.to.nothingCame()}}})
+					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.to.waiting), Unit: "samples", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived), Origin: "the ingest socket", Text: f.to.nothingCame()}}})
 			}
 		case atUnknown:
 			switch {
@@ -138,7 +138,7 @@ func (f *faulty) server(s *scene.Scene) (suspect.Finding, bool) {
 		out.Evidence = append(out.Evidence, e)
 		if f.from.looks > 0 && (f.from.shut > 0 || f.from.limited >= 0.1) {
 			out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.limited, Unit: "share", Source: source.SS("-tnpi", source.Word("timer"), source.RwndLimited), Origin: "the publisher's socket",
-				Text: fmt.Sprintf("%s wanted to send and the window was shut: timer persist at %d of %d looks, rwnd_limited %.0f %%, up to %s waiting", f.from.name(), f.from.shut, f.from.looks, 100*f.from.limited, units.Bytes(float64(f.from.most)))})
+				Text: fmt.Sprintf("%s wanted to send and the window was shut: timer persist in %d of %d samples, rwnd_limited %.0f %%, up to %s waiting", f.from.name(), f.from.shut, f.from.looks, 100*f.from.limited, units.Bytes(float64(f.from.most)))})
 		}
 	}
 	if came, ok := f.frames(); ok {

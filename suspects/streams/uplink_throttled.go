@@ -35,7 +35,7 @@ var uplinkThrottled = &suspect.Suspect{
 		"decisive: it lies unread at the server, or the window is shut: the server",
 		"decisive: segments are lost, and the round trip does not grow: see packet-loss; where it grows, what is lost found the queue full",
 		"strong, from the player alone: the same number of frames each second though their bytes differ",
-		"trap: a key frame alone waits for some milliseconds on any link: a look finds it now and then",
+		"trap: a key frame alone waits for some milliseconds on any link: a sample finds it now and then",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second},
 		{To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: "bufferbloat", Lag: 5 * time.Second}, {To: "qdisc-drop", Lag: 5 * time.Second}, {To: "fq-flow-limit", Lag: 5 * time.Second}, {To: "packet-loss", Lag: 5 * time.Second}, {To: scene.DatagramsLost, Lag: 5 * time.Second}},
@@ -143,6 +143,6 @@ func (f *faulty) linkFree(text string) suspect.Finding {
 	if l := f.stream.Way[f.link]; l.From != nil {
 		out.Subject = l.From.Subject
 	}
-	out.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.from.waiting), Unit: "looks", Source: source.SS("-tnpi", source.SendQ), Origin: "queues", Text: text}}
+	out.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.from.waiting), Unit: "samples", Source: source.SS("-tnpi", source.SendQ), Origin: "queues", Text: text}}
 	return out
 }
