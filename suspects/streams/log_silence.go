@@ -3,7 +3,6 @@ package streams
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"snag/internal/units"
