@@ -182,7 +182,7 @@ func (p *page) symptoms(v *verdict.Verdict, named bool) {
 			p.add(p.dim(fmt.Sprintf("  and %d more: -v lists them", len(all)-i)))
 			break
 		}
-		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
+		p.item("  ", "", "  ", fmt.Sprintf("%s · %s · %s · %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
 	}
 }
 
@@ -191,7 +191,7 @@ func (p *page) culprit(e verdict.Entry) {
 	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(fmt.Sprintf("%s · confidence %.2f", e.Suspect.Name, e.Confidence)))
 	p.answer("  ", "", "", strings.TrimSpace(p.bold(e.Subject.Name)+" "+heldUp(e.Holding)))
 	p.answer("  ", "", "", e.Text)
-	p.item("  ", "since ", "      ", p.since(e.Since))
+	p.item("  ", "", "  ", p.since(e.Since))
 	p.chain(e)
 	p.evidence(e, suspect.For, p.green("+ "))
 	p.evidence(e, suspect.Against, p.yellow("− "))
@@ -326,11 +326,11 @@ const firstTick = 1500 * time.Millisecond
 func (p *page) since(t recording.Time) string {
 	if t < p.began.Add(firstTick) {
 		if p.files {
-			return "before " + p.clock(p.began) + ", where the files begin"
+			return "already so where the files begin, at " + p.clock(p.began)
 		}
-		return "before " + p.clock(p.began) + ", when the recording began"
+		return "already so when the recording began at " + p.clock(p.began)
 	}
-	return p.clock(t)
+	return "since " + p.clock(t)
 }
 
 func capital(s string) string {
