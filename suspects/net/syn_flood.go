@@ -208,7 +208,7 @@ func (q synQueue) ofListener(l *scene.Socket, e suspect.Evidence) suspect.Eviden
 	if same && own >= fewSyns && q.overflowed.Sum() <= finished*own {
 		e.Grade = suspect.Decisive
 		e.Source = e.Source.And(source.SS("-ltm", source.SocketDrops))
-		e.Text += fmt.Sprintf("; its own d grew by %s, ListenDrops by %s meanwhile", units.Count(own), units.Count(n))
+		e.Text += fmt.Sprintf("; the socket's drop counter grew by %s, ListenDrops by %s meanwhile", units.Count(own), units.Count(n))
 	}
 	return e
 }

@@ -25,10 +25,10 @@ func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Sub
 	if named > 0 && own > 0 {
 		n, same := l.rows.AgreeIn(own, l.span)
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: own, Unit: "datagrams", Source: source.SS("-uamn", source.SocketDrops).And(source.Drops()), Origin: "sk_drops",
-			Text: fmt.Sprintf("its d grew by %s; drops for SOCKET_RCVBUFF named it %s times", units.Count(own), units.Count(n))}
+			Text: fmt.Sprintf("the socket's drop counter grew by %s; drops for SOCKET_RCVBUFF named it %s times", units.Count(own), units.Count(n))}
 		if same {
 			e.Grade, decided = suspect.Decisive, true
-			e.Text = fmt.Sprintf("its d grew by %s, and %s drops for SOCKET_RCVBUFF named it", units.Count(own), units.Count(n))
+			e.Text = fmt.Sprintf("the socket's drop counter grew by %s, and %s drops for SOCKET_RCVBUFF named it", units.Count(own), units.Count(n))
 		}
 		if !same {
 			e.Doubt = measure.LossOf(r, "drops.kfree_skb", named)
@@ -53,7 +53,7 @@ func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors mea
 	lost, _ := l.rows.Between(seen)
 	sockets := 1
 	if l.d.Sum() > 0 {
-		what, span, sockets, lost = "its d grew by %s", l.span, 0, 0
+		what, span, sockets, lost = "the socket's drop counter grew by %s", l.span, 0, 0
 		for _, k := range s.Sockets {
 			if k.First().Proto == "udp" && k.First().Netns == sub.Netns {
 				if n := measure.OwnDrops(k).Sum(); n > 0 {
@@ -62,7 +62,7 @@ func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors mea
 			}
 		}
 		if sockets > 1 {
-			what = fmt.Sprintf("the d of %d sockets, this one among them, grew by %%s", sockets)
+			what = fmt.Sprintf("the drop counters of %d sockets, this one among them, grew by %%s", sockets)
 		}
 	}
 	if errors.Sum() == 0 && !append(append(measure.Steps{}, l.rows...), l.d...).WellInside(seen) {
