@@ -103,7 +103,7 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 	case f.read != "" && (f.all || f.jit || f.dwarf || f.inl || changed("for") || changed("unit") || changed("port")):
 		return cli.Usage("--read shows a recording that is there: --all, --unit, --port, --for, --dwarf, --inlined and --jit-maps are for a new one")
 	case f.read == "" && n != 1:
-		return cli.Usage("whom to sample? one of --pid, --unit, --port, --all, or --read of a recording (snag profile --help)")
+		return cli.Usage("name a target: --pid, --unit, --port or --all; or a recording: --read (snag profile --help)")
 	case f.window < time.Second || f.window > time.Hour:
 		return cli.Usage("--for %s: from 1s to 1h", f.window)
 	case f.off && f.all:

@@ -69,7 +69,7 @@ request line without its query). Nothing else of it is kept (docs/syscalls.md).`
 func (f *syscallsFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	if given(cmd, "pid", "unit", "port", "all", "read") != 1 {
-		return cli.Usage("whose calls? one of --pid, --unit, --port, --all, or --read of a recording (snag syscalls --help)")
+		return cli.Usage("name a target: --pid, --unit, --port or --all; or a recording: --read (snag syscalls --help)")
 	}
 	if err := checkTarget(cmd, f.target); err != nil {
 		return err
