@@ -197,7 +197,7 @@ func TestReadRefusesInOneLine(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/dev/null":           "it is empty",
-		"/dev/zero":           "it is nothing that snag knows",
+		"/dev/zero":           "unrecognised format",
 		dir + "/nowhere":      "no such file",
 		dir + "/secret/inner": "not a directory",
 	} {
