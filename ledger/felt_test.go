@@ -191,7 +191,7 @@ func TestOf(t *testing.T) {
 }
 
 // The time in which nobody looked at a service's threads is taken to be as the rest, where that
-// is half of it and more; how long requests lay unread is known throughout.
+// is half of it and more; how long requests waited unread is known throughout.
 func TestWhatWasNotSeen(t *testing.T) {
 	for _, c := range []struct {
 		unseen, unread, cpu, work float64

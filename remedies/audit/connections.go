@@ -171,7 +171,7 @@ func nodelay(h host) (out []Risk, covered string) {
 		seen[o.PID] = true
 		out = append(out, Risk{Call: suspect.Call{Who: recording.Subject{PID: o.PID, Comm: o.Comm}, Do: "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1), or one write for what belongs together",
 			Why: fmt.Sprintf("its connection to %s has Nagle's algorithm on: a request in two writes waits up to 40 ms", k.Remote)},
-			Source: "RFC 896; RFC 1122, section 4.2.3.4", Shows: "held writes: snag find names it nagle-delayed-ack"})
+			Source: "RFC 896; RFC 1122, section 4.2.3.4", Shows: "delayed writes: snag find names it nagle-delayed-ack"})
 	}
 	return out, covered
 }

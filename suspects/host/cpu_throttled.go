@@ -122,7 +122,7 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 			who += fmt.Sprintf(" and %d more", len(members)-1)
 		}
 	}
-	f.Text = fmt.Sprintf("%s was held back by its quota%s in %s of %s periods", who, u.quotaText(), units.Count(u.throttled), units.Count(u.periods))
+	f.Text = fmt.Sprintf("%s was throttled by its quota%s in %s of %s periods", who, u.quotaText(), units.Count(u.throttled), units.Count(u.periods))
 	held := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Of("cpu.stat nr_throttled, nr_periods of "+u.path, source.Throttled, source.ThrottledTime), Origin: "cpu.stat",
 		Text: fmt.Sprintf("throttled in %s periods (%.0f %%)", units.OfAll(u.throttled, u.periods), 100*share)}
 	each := 0.0

@@ -32,7 +32,7 @@ var runQueueWait = &suspect.Suspect{
 		"weak: another process is bound to the same CPUs and used them; a service that is late",
 	},
 	Against: []string{
-		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue",
+		"decisive: a quota throttled the threads (cpu-throttled), or requests spent less than a tenth of their time in the queue",
 		"strong: no service that waited was late",
 		"all CPUs were busy: then it is cpu-saturated; a pinned process alone on its CPU waits for nobody",
 	},

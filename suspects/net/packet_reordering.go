@@ -17,7 +17,7 @@ import (
 var packetReordering = &suspect.Suspect{
 	Name:  "packet-reordering",
 	Title: "packets that overtake each other",
-	About: "Packets of a connection take ways of different length: a LAG or ECMP that spreads by packet, a flow director that moves a flow between queues. The sender takes the late ones for lost, sends them again for nothing and slows down; the receiver holds back what came early. Loss looks alike on the receiver (out-of-order queue), but then nothing is reported as a duplicate; a path that duplicates packets reports duplicates, and nothing was sent again.",
+	About: "Packets of a connection take ways of different length: a LAG or ECMP that spreads by packet, a flow director that moves a flow between queues. The sender takes the late ones for lost, sends them again for nothing and slows down; the receiver keeps back what came early. Loss looks alike on the receiver (out-of-order queue), but then nothing is reported as a duplicate; a path that duplicates packets reports duplicates, and nothing was sent again.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.retransmits", Must: true, Why: "segments sent again, by flow"},
 		{Measure: "sockets.diag", Must: true, Why: "tcp_info of the flow: duplicates that the receiver reported, reordering seen"},

@@ -30,11 +30,11 @@ var smallReceiveWindow = &suspect.Suspect{
 	For: []string{
 		"decisive: throughput is window over round trip, and the reader, on this host, leaves nothing unread",
 		"strong: the sender waited for the window for most of the time",
-		"strong (a capture on the sender's side): nine of ten ACKs that come while all of the window is on its way offer the largest window again: nothing lies unread (sick 1.00, a slow reader 0.1)",
-		"strong (receiver alone): what comes is window over round trip, nothing lies unread, and the buffer no longer grows",
+		"strong (a capture on the sender's side): nine of ten ACKs that come while all of the window is on its way offer the largest window again: nothing waits unread in the socket buffer (sick 1.00, a slow reader 0.1)",
+		"strong (receiver alone): what comes is window over round trip, nothing waits unread in the socket buffer, and the buffer no longer grows",
 	},
 	Against: []string{
-		"decisive: data lies unread at the receiver, by its queue or by the windows that it offers: a slow reader",
+		"decisive: data waits unread in the receiver's socket buffer, by its queue or by the windows that it offers: a slow reader",
 		"decisive: the round trip is a multiple of the shortest one: a queue on the way, which a larger window would fill",
 		"strong: the window was shut: the reader stopped",
 		"trap: a sender held by its congestion window, or with little to send",
@@ -133,9 +133,9 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 		unread, of, most := unreadShare(p)
 		if 2*unread > of {
 			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(most), Unit: "B", Source: source.SS("-tnm", source.RecvQ), Origin: "reader",
-				Text: fmt.Sprintf("data lay unread at %s in %d of %d samples, up to %s: it reads too slowly", who, unread, of, units.Bytes(float64(most)))})
+				Text: fmt.Sprintf("data waited unread in the socket buffer of %s in %d of %d samples, up to %s: it reads too slowly", who, unread, of, units.Bytes(float64(most)))})
 		} else if of > 0 {
-			identity.Text += fmt.Sprintf("; at %s nothing to speak of lay unread in %d of %d samples", who, of-unread, of)
+			identity.Text += fmt.Sprintf("; at %s next to nothing waited unread in the socket buffer in %d of %d samples", who, of-unread, of)
 			if identity.Side == suspect.For {
 				identity.Grade = suspect.Decisive
 			}
@@ -177,7 +177,7 @@ func waitedForWindow(rows []recording.Socket) []recording.Interval {
 	return intervals.Merge(out, measure.Joined)
 }
 
-// unreadShare is in how many samples a good part of the buffer lay unread: what
+// unreadShare is in how many samples a good part of the buffer waited unread: what
 // a reader has not picked up yet is there at any instant.
 func unreadShare(p *scene.Socket) (unread, of, most int) {
 	for _, row := range p.Rows {
@@ -212,7 +212,7 @@ func offersTooLittle(s *scene.Scene, r *recording.Recording, k *scene.Socket) (s
 	}
 	f := suspect.Finding{Subject: k.Subject, Next: "at the sender: ss -tin 'dst " + recording.Host(k.First().Local) + "'   # rwnd_limited"}
 	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: rate, Unit: "B/s", Source: source.SS("-tin", source.Word("rcv_wnd"), source.Word("rcv_rtt"), source.BytesReceived), Origin: "window over round trip",
-		Text: fmt.Sprintf("a window of %s every %s is %s/s; %s/s came, and nothing to speak of lay unread in %d of %d samples", units.Bytes(window), units.Lasting(rtt), units.Bytes(window/rtt), units.Bytes(rate), of-unread, of)}}
+		Text: fmt.Sprintf("a window of %s every %s is %s/s; %s/s came, and next to nothing waited unread in the socket buffer in %d of %d samples", units.Bytes(window), units.Lasting(rtt), units.Bytes(window/rtt), units.Bytes(rate), of-unread, of)}}
 	if buf := last.RcvBuf; buf > 0 && buf == first.RcvBuf {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(buf), Unit: "B", Source: source.Of("ss -tnm rb"), Origin: "buffer",
 			Text: fmt.Sprintf("its receive buffer stood at %s all the time: %s", units.Bytes(float64(buf)), whyItStands(r, k))})

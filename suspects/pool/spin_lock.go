@@ -272,7 +272,7 @@ func (t *inStep) answers(p *scene.Process, r *recording.Recording, usual []recor
 		second := measure.OneSecond(row.T)
 		mid := second.Start + (second.End-second.Start)/2
 		if row.Role == "serve" && row.PID == p.Subject.PID && (usual == nil || intervals.Cover(usual, mid) || intervals.Cover(t.active, mid)) {
-			t.add(&t.usual, &t.slow, mid, row.N, row.Sum) // what lies unread waits for a CPU too
+			t.add(&t.usual, &t.slow, mid, row.N, row.Sum) // what waits unread waits for a CPU too
 		}
 	}
 }

@@ -61,7 +61,7 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []suspect.Finding
 			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (bytes in Send-Q %s): it sends more than is taken", units.Bytes(float64(f.from.most)), f.from.lookedAt())))
 		case atServer:
 			if !f.holds && !f.web && !f.stream.Way[f.link].Datagrams {
-				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it lay unread at %s (bytes in Recv-Q %s): it sent", units.Bytes(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
+				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited unread in the socket buffer of %s (bytes in Recv-Q %s): it sent", units.Bytes(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
 			}
 		case atUnknown:
 			if f.open.upstream {

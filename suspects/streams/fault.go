@@ -77,7 +77,7 @@ type ends struct {
 	in reading
 	// served is what the files and the requests for them showed, of HLS.
 	served served
-	// sent and came are datagrams, of a link over UDP, and left what lay unread there.
+	// sent and came are datagrams, of a link over UDP, and left what waited unread there.
 	sent, came arrivals
 	left       string
 }

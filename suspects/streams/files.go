@@ -16,7 +16,7 @@ import (
 // server, and on the disk.
 type served struct {
 	// asked and unheard are the looks at the connections on which snag's reader asks, and
-	// those at which a request of it lay unread at the server.
+	// those at which a request of it waited unread at the server.
 	asked, unheard int
 	request        int // bytes of the largest of them
 	// seen: the files were looked at; changes are those of the playlist in that time,
@@ -143,7 +143,7 @@ func (f *faulty) notServing(s *scene.Scene) suspect.Finding {
 	out.Text = fmt.Sprintf("%s did not answer requests for %s: %s", who, f.stream.Subject.Name, f.what(s.Window.End))
 	if v.unheard > 0 {
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.unheard), Unit: "samples", Source: source.SS("-tnp", source.RecvQ), Origin: "the server's socket",
-			Text: fmt.Sprintf("a request of %s lay unread at its socket in %d of %d samples", units.Bytes(float64(v.request)), v.unheard, v.asked)}
+			Text: fmt.Sprintf("a request of %s waited unread in the buffer of its socket in %d of %d samples", units.Bytes(float64(v.request)), v.unheard, v.asked)}
 		if v.unheard >= 2 {
 			e.Grade = suspect.Decisive
 		}

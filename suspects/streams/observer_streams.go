@@ -17,7 +17,7 @@ import (
 const coveredBy = 0.5
 
 // lateReader tells whether what snag saw as a stream's freezes was snag itself: its
-// reader came late (its own count), or the data lay unread at its own socket. said
+// reader came late (its own count), or the data waited unread at its own socket. said
 // is "" where it is not.
 func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence, spans []recording.Interval, said string) {
 	for _, st := range s.Streams {
@@ -44,7 +44,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 		if st.Way[0].Datagrams {
 			if waiting, looks, unread, lost := measure.UnreadDatagrams(st.Way[0].To, freezes); waiting >= 2 && float64(waiting) >= mostly*float64(looks) {
 				all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(unread), Unit: "B", Source: source.SS("-uamnp", source.RecvQ, source.SocketDrops), Origin: "its own socket",
-					Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, in %d of %d samples, %s lost for want of room", units.Bytes(float64(unread)), st.Subject.Name, waiting, looks, units.Count(float64(lost)))})
+					Text: fmt.Sprintf("up to %s waited unread in snag's own socket buffer while %s stood still, in %d of %d samples, %s lost for want of room", units.Bytes(float64(unread)), st.Subject.Name, waiting, looks, units.Count(float64(lost)))})
 				spans = append(spans, freezes...)
 				said = fmt.Sprintf("it did not read %s", st.Subject.Name)
 			}
@@ -52,7 +52,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 		}
 		if own := readEnd(st.Way[0].To, receives, freezes, s.Window); own.seen && own.waiting >= 2 && own.unread() {
 			all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(own.most), Unit: "B", Source: source.SS("-tnp", source.RecvQ), Origin: "its own socket",
-				Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, %s", units.Bytes(float64(own.most)), st.Subject.Name, own.lookedAt())})
+				Text: fmt.Sprintf("up to %s waited unread in snag's own socket buffer while %s stood still, %s", units.Bytes(float64(own.most)), st.Subject.Name, own.lookedAt())})
 			spans = append(spans, freezes...)
 			said = fmt.Sprintf("it did not read %s", st.Subject.Name)
 		}

@@ -24,7 +24,7 @@ var readerStall = &suspect.Suspect{
 		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
 	},
 	For: []string{
-		"decisive: data lies unread at the player's own socket and the server's window to it is shut (timer persist, rwnd_limited)",
+		"decisive: data waits unread in the buffer of the player's own socket and the server's window to it is shut (timer persist, rwnd_limited)",
 		"strong: the window is shut, the player is on another host",
 		"strong: more and more data waits unread in the player's own socket buffer for 2 s and longer, and it reads none of it: the buffer holds that much of a slow stream",
 		"strong: no gap at the ingest, and the stream went on for others (Send-Q 0, Recv-Q 0)",
@@ -130,7 +130,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 		sender = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(own.most), Unit: "B", Source: source.SS("-tnp", source.RecvQ).With(source.BytesReceived), Origin: "the reader's socket",
 			Text: fmt.Sprintf("up to %s waited unread in its own socket buffer, and more came, for %s: it read none of it", units.Bytes(float64(own.most)), units.Lasting(stuck))}
 	} else if own.seen && own.waits() {
-		sender.Text += fmt.Sprintf("; up to %s lay unread at its own socket %s", units.Bytes(float64(own.most)), own.lookedAt())
+		sender.Text += fmt.Sprintf("; up to %s waited unread in its own socket buffer %s", units.Bytes(float64(own.most)), own.lookedAt())
 		sender.Source = sender.Source.As(sender.Source.String() + ", Recv-Q").With(source.RecvQ)
 		if sender.Grade == suspect.Strong && own.waiting >= 2 {
 			sender.Grade = suspect.Decisive

@@ -28,7 +28,7 @@ var receiverTooSlow = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: a UDP socket lost datagrams in each second, its buffer was full or nearly so in nearly all samples, and it read as many in each second",
-		"strong: data lay unread in most samples at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
+		"strong: data waited unread in the socket buffer in most samples at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
 		"decisive (capture): it offered no window for two seconds and more, or for a third of the time, and its sender had more to send",
 		"strong: its thread computed for 70 % of the time, or was found asleep between its reads in most samples",
 		"strong: a fifth or more of the delay of a service's answers was waiting for room in a pipe; the pipe was full in the samples of its threads",
@@ -53,7 +53,7 @@ var receiverTooSlow = &suspect.Suspect{
 	WeighBooked: weighReceiverTooSlow,
 }
 
-// mostLooks is the share at which data lies unread that a receiver does not get to.
+// mostLooks is the share at which data waits unread that a receiver does not get to.
 const mostLooks = 0.6
 
 // computesAll is the share of the time that a thread computes which has no time to read.
@@ -134,7 +134,7 @@ func readDatagrams(r *recording.Recording, k *scene.Socket) (all, least float64,
 	return all, least, true
 }
 
-// asksThere tells of a service that got answers on such connections: what lies unread is an answer,
+// asksThere tells of a service that got answers on such connections: what waits unread is an answer,
 // and who waits for it are its own clients.
 func asksThere(r *recording.Recording, k *scene.Socket, p *scene.Process) bool {
 	whole := []recording.Interval{{Start: r.Manifest.Start, End: r.Manifest.End}}
@@ -142,14 +142,14 @@ func asksThere(r *recording.Recording, k *scene.Socket, p *scene.Process) bool {
 }
 
 // madeIt tells whether a connection was made by the end that has it: from a port of the
-// kernel's choice to a service's. Requests that lie unread at a service are others' business.
+// kernel's choice to a service's. Requests that wait unread at a service are others' business.
 func madeIt(k *scene.Socket) bool {
 	from, err1 := strconv.Atoi(recording.Port(k.First().Local))
 	to, err2 := strconv.Atoi(recording.Port(k.First().Remote))
 	return err1 == nil && err2 == nil && from > to
 }
 
-// slowTCP is a program's own connection at which data lies unread at most looks: a broker's
+// slowTCP is a program's own connection at which data waits unread at most looks: a broker's
 // consumer, which answers or acknowledges, or one that only reads and whose sender waits for it.
 func slowTCP(s *scene.Scene, k *scene.Socket, p *scene.Process) (suspect.Finding, bool) {
 	unread, looks, most, read, sent := 0, 0, 0, 0.0, 0.0
@@ -179,9 +179,9 @@ func slowTCP(s *scene.Scene, k *scene.Socket, p *scene.Process) (suspect.Finding
 	if k.Peer != nil {
 		f.Related = append(f.Related, k.Peer.Subject)
 	}
-	f.Text = fmt.Sprintf("it does not keep up with what %s sends: data lay unread in %d of %d samples", k.First().Remote, unread, looks)
+	f.Text = fmt.Sprintf("it does not keep up with what %s sends: data waited unread in the socket buffer in %d of %d samples", k.First().Remote, unread, looks)
 	f.Evidence = append([]suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(unread) / float64(looks), Unit: "share", Source: source.SS("-tnp", source.RecvQ, source.BytesReceived), Origin: "receive queue",
-		Text: fmt.Sprintf("up to %s from %s lay unread in %d of %d samples, and it read %s meanwhile", units.Bytes(float64(most)), k.First().Remote, unread, looks, units.Bytes(read))}}, readerDid(s, p)...)
+		Text: fmt.Sprintf("up to %s from %s waited unread in the socket buffer in %d of %d samples, and it read %s meanwhile", units.Bytes(float64(most)), k.First().Remote, unread, looks, units.Bytes(read))}}, readerDid(s, p)...)
 	if held {
 		f.Evidence = append(f.Evidence, waits)
 		f.Related = append(f.Related, k.Peer.Owner().Subject)

@@ -19,15 +19,15 @@ var serverStall = &suspect.Suspect{
 		"The encoder's queue fills and its window shuts; the server's own buffers hide the first second or two of it from the wire, and an encoder then leaves out frames.",
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "when the stream stood still"},
-		{Measure: "sockets.diag", Must: true, Why: "what lay unread at the server, and the publisher's shut window"},
+		{Measure: "sockets.diag", Must: true, Why: "what waited unread in the server's socket buffer, and the publisher's shut window"},
 		{Measure: "sockets.owner", Must: true, Why: "which process it is"},
 		{Measure: "threads.state", Why: "why: what its threads did"},
 	},
 	For: []string{
-		"decisive: data lay unread at its ingest socket in the samples inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
+		"decisive: data waited unread in the buffer of its ingest socket in the samples inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
 		"decisive: it took the stream from the publisher at the usual rate and sent nothing on",
-		"decisive: it packs the stream into segments (HLS), data lies unread at its ingest socket, and the playlist on disk does not change; strong, twice: it reads the stream and writes none",
-		"decisive: it serves the segments, and the viewer's request lies unread at its socket; strong, twice: it gives an old playlist while the one on disk is new",
+		"decisive: it packs the stream into segments (HLS), data waits unread in the buffer of its ingest socket, and the playlist on disk does not change; strong, twice: it reads the stream and writes none",
+		"decisive: it serves the segments, and the viewer's request waits unread in the buffer of its socket; strong, twice: it gives an old playlist while the one on disk is new",
 		"strong: the publisher's window was shut (timer persist, rwnd_limited 54 %)",
 	},
 	Against: []string{
@@ -116,7 +116,7 @@ func (f *faulty) server(s *scene.Scene) (suspect.Finding, bool) {
 	} else {
 		out.Text = fmt.Sprintf("%s did not read what its publisher sent: %s", who, f.what(s.Window.End))
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.to.most), Unit: "B", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived), Origin: "the ingest socket",
-			Text: fmt.Sprintf("up to %s lay unread at its socket with %s, %s", units.Bytes(float64(f.to.most)), f.to.socket.First().Remote, f.to.lookedAt())}
+			Text: fmt.Sprintf("up to %s waited unread in the buffer of its socket with %s, %s", units.Bytes(float64(f.to.most)), f.to.socket.First().Remote, f.to.lookedAt())}
 		if f.to.seconds > 0 {
 			e.Text += fmt.Sprintf("; it took %s in %s", units.Bytes(f.to.taken), units.Lasting(f.to.seconds))
 		}

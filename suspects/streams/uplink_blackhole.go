@@ -67,7 +67,7 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []suspect.Find
 			}
 		case atServer:
 			if f.to.waits() && f.link > 0 {
-				out = append(out, f.linkFree(fmt.Sprintf("it carried what was sent: up to %s lay unread at %s", units.Bytes(float64(f.to.most)), f.to.name())))
+				out = append(out, f.linkFree(fmt.Sprintf("it carried what was sent: up to %s waited unread in the socket buffer of %s", units.Bytes(float64(f.to.most)), f.to.name())))
 			}
 		case atSlowLink:
 			out = append(out, f.linkFree(fmt.Sprintf("it carried %s in %s", units.Bytes(f.from.acked), units.Lasting(f.from.seconds))))
