@@ -51,7 +51,7 @@ func (s *Scene) goBack(r *recording.Recording, st *Stream) {
 			st.Ends = fmt.Sprintf("%s, where it comes from, is not on this host", recording.Host(st.Way[len(st.Way)-1].To.First().Remote))
 			return
 		case from.Owner() == nil:
-			st.Ends = "nothing tells which process sends from " + from.First().Local
+			st.Ends = "nothing shows which process sends from " + from.First().Local
 			return
 		case len(st.Way) == maxLinks:
 			st.Ends = fmt.Sprintf("it was followed over %d connections and no further", maxLinks)
@@ -215,7 +215,7 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 			return k, fmt.Sprintf("no frame of it came, and nothing of any of the %d streams that %s receives, all of them from %s", len(all), receiver, recording.Host(k.First().Remote)), ""
 		}
 	}
-	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", receiver, len(all))
+	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing shows which of them is this one (snag watch --passive does)", receiver, len(all))
 }
 
 // beforeHurt is how long before a stream suffers whoever sends it may have stopped, besides what is

@@ -109,9 +109,9 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 	case f.off && f.all:
 		return cli.Usage("--off needs --pid, --unit or --port: the waits of all threads of a machine are more than a profile can pay for")
 	case f.jit && !changed("pid"):
-		return cli.Usage("--jit-maps needs --pid: it stops a JVM for a moment, so it is told which")
+		return cli.Usage("--jit-maps needs --pid: it stops a JVM for a moment, so it must know which")
 	case (f.locks || f.stops) && !f.off:
-		return cli.Usage("--go-locks and --go-runtime need --off: they tell what goroutines wait for")
+		return cli.Usage("--go-locks and --go-runtime need --off: they show what goroutines wait for")
 	case f.lines < 1 || f.lines > 1000:
 		return cli.Usage("--top %d: from 1 to 1000", f.lines)
 	}

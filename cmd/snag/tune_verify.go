@@ -39,7 +39,7 @@ type verifyFlags struct {
 
 func (v *verifyFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.DurationVar(&v.window, "for", 0, "how long to measure (default: as long as the recording that the plan was made from, and up to 5m if it takes that to tell)")
+	flags.DurationVar(&v.window, "for", 0, "how long to measure (default: as long as the recording that the plan was made from, and up to 5m if it takes that long to decide)")
 	flags.DurationVar(&v.settle, "settle", 2*time.Second, "wait this long before, for what is under way from the time of the old values")
 	flags.StringVar(&v.load, "load", "", "run this command meanwhile; its words are split by their quotes, no shell sees it")
 	flags.StringVar(&v.out, "out", "", "keep the recording in this folder (default: beside the plan's journal)")

@@ -70,10 +70,10 @@ func TruthOfHLS(t errorf, s *lab.Stage, v lab.Variant, faults map[lab.Variant]Fa
 	if written.IsZero() {
 		t.Fatal("no playlist came: " + playlist)
 	}
-	t.Logf("%s: the playlist stood still for %s, and %d bytes at least waited unread in the server's socket buffer meanwhile", v, longest, unread)
+	t.Logf("%s: the playlist stopped for %s, and %d bytes at least waited unread in the server's socket buffer meanwhile", v, longest, unread)
 	want := faults[v]
 	if (longest > stood) != (want != None) {
-		t.Errorf("the playlist stood still for %s at the longest", longest)
+		t.Errorf("the playlist stopped for %s at the longest", longest)
 	}
 	switch want {
 	case NotSent:

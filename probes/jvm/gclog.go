@@ -355,7 +355,7 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	if len(why) > 0 {
 		c.Why = strings.Join(why[:min(len(why), 2)], "; ")
 	} else if l.left > 0 {
-		c.Why = fmt.Sprintf("of what its log told the %d shortest are no events, none over %s", l.left, l.longest)
+		c.Why = fmt.Sprintf("of what its log reports the %d shortest are no events, none over %s", l.left, l.longest)
 	}
 	return c
 }

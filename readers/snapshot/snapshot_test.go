@@ -229,7 +229,7 @@ func TestAKernelLogIsPlacedByTheBoot(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	k, told = lookAt(t, "d/dmesg", log)
-	if len(k.rows) != 0 || !strings.Contains(strings.Join(told.Doubts, " "), "nothing tells when that was") {
+	if len(k.rows) != 0 || !strings.Contains(strings.Join(told.Doubts, " "), "nothing shows when that was") {
 		t.Errorf("%d rows without a boot, %q", len(k.rows), told.Doubts)
 	}
 }

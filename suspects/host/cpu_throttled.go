@@ -21,8 +21,8 @@ import (
 var cpuThrottled = &suspect.Suspect{
 	Name:  "cpu-throttled",
 	Title: "a control group's CPU quota holds its processes back",
-	About: "The group used up its quota early in the period, and all its processes stood still until the next one began, up to 100 ms each time. " +
-		"A batch job that is throttled is doing what it was told to: only where requests wait is it harm.",
+	About: "The group used up its quota early in the period, and all its processes stopped until the next one began, up to 100 ms each time. " +
+		"A batch job that is throttled is doing what it was set to do: only where requests wait is it harm.",
 	Needs: []suspect.Need{
 		{Measure: "host.cgroup", Must: true, Why: "periods, throttled periods, throttled time and quota of the group"},
 		{Measure: "host.processes", Why: "which processes are in it"},
@@ -37,7 +37,7 @@ var cpuThrottled = &suspect.Suspect{
 	},
 	Against: []string{
 		"strong: nothing waited at its processes' sockets: throttled, and nobody feels it: a risk",
-		"throttled in a few periods: bursts are cut, nothing stands still; a quota that is set and not reached",
+		"throttled in a few periods: bursts are cut, nothing stops; a quota that is set and not reached",
 	},
 	LeadsTo: []suspect.Lead{
 		{To: "server-stall", Lag: 5 * time.Second}, {To: "encoder-stall", Lag: 5 * time.Second}, {To: "reader-stall", Lag: 5 * time.Second},
@@ -50,7 +50,7 @@ var cpuThrottled = &suspect.Suspect{
 		Permanently: "CPUQuota= of the unit at what it needs, or none.",
 		Program:     "As many busy threads as the quota has CPUs.",
 	},
-	Verified: "throttled periods stand still, and the queue at its sockets is empty",
+	Verified: "throttled periods stop, and the queue at its sockets is empty",
 	Next:     "cat /sys/fs/cgroup/GROUP/cpu.stat; systemctl show -p CPUQuotaPerSecUSec UNIT",
 	Weigh:    weighThrottled,
 }
@@ -311,14 +311,14 @@ func (u quotaUse) settings(s *scene.Scene, r *recording.Recording, members []*sc
 	}
 	if len(members) > 0 {
 		calls = append(calls, suspect.Call{Who: suspect.WhoseCall(members[0].Subject), Do: "fewer busy threads: as many as its quota has CPUs (GOMAXPROCS, -XX:ActiveProcessorCount, worker_processes)",
-			Why: "its threads use the quota up together, and then all of them stand still until the next period"})
+			Why: "its threads use the quota up together, and then all of them stop until the next period"})
 	}
 	if percent <= now || percent <= 0 || u.path == "/" {
 		return nil, calls
 	}
 	why := fmt.Sprintf("throttled in %s periods", units.OfAll(u.throttled, u.periods))
 	if length := s.Window.Length(s.Window.End).Seconds(); u.metered && length > 0 && u.timed {
-		why += fmt.Sprintf("; it used %.0f %% of a CPU and stood still for %s of %s more: a quarter above both", 100*u.usage/length, units.Lasting(min(u.seconds, length)), units.Lasting(length))
+		why += fmt.Sprintf("; it used %.0f %% of a CPU and stopped for %s of %s more: a quarter above both", 100*u.usage/length, units.Lasting(min(u.seconds, length)), units.Lasting(length))
 	}
 	c := suspect.Setting{Kind: "cpu-quota", At: recording.Subject{Cgroup: u.path}, Value: fmt.Sprintf("%.0f %.0f", percent/100*u.period()*1e6, u.period()*1e6),
 		Why: why, Risk: fmt.Sprintf("it may take up to %.0f %% of a CPU from others", percent)}

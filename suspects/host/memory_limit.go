@@ -49,7 +49,7 @@ var memoryLimit = &suspect.Suspect{
 		Permanently: "A larger limit where the group is made, if the host has the memory: MemoryMax= of a unit, --memory of docker, limits.memory of Kubernetes.",
 		Program:     "Fewer processes, smaller caches.",
 	},
-	Verified: "oom_kill, refaults and pgmajfault of the group stand still",
+	Verified: "oom_kill, refaults and pgmajfault of the group do not grow",
 	Next:     "cat /sys/fs/cgroup/GROUP/memory.{current,max,high,events,pressure}; grep -E 'refault|pgmajfault' /sys/fs/cgroup/GROUP/memory.stat",
 	Weigh:    weighMemoryLimit,
 }

@@ -36,7 +36,7 @@ var conntrackFull = &suspect.Suspect{
 		Now:         "sysctl -w net.netfilter.nf_conntrack_max=ENTRIES",
 		Permanently: "net.netfilter.nf_conntrack_max in /etc/sysctl.d, with nf_conntrack_buckets at a quarter of it. Shorter timeouts, or notrack for what need not be tracked.",
 	},
-	Verified: "drop of conntrack -S stands still",
+	Verified: "drop of conntrack -S does not grow",
 	Next:     "conntrack -S; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max; dmesg | grep 'table full'",
 	Weigh:    weighConntrack,
 }

@@ -66,7 +66,7 @@ func spreadSettings(r *recording.Recording, cpu int, d recording.Subject, irqs [
 		set = append(set, suspect.Setting{Kind: "irq", IRQ: i.row.Number, Value: cpus.Mask([]int{near[at%len(near)]}, host),
 			Why:   fmt.Sprintf("%s (%s) came %s times to CPU %d, as the card's others: one CPU each", i.row.Name, i.row.Device, units.Count(i.n), cpu),
 			Risk:  "a program that was bound to that CPU shares it with the interrupt",
-			Needs: "irqbalance off, or told to leave it: it writes the mask over", Group: "irq"})
+			Needs: "irqbalance off, or set to leave it: it writes the mask over", Group: "irq"})
 	}
 	return set
 }

@@ -21,7 +21,7 @@ import (
 var smallReceiveWindow = &suspect.Suspect{
 	Name:  "small-receive-window",
 	Title: "a receive window too small for the round trip",
-	About: "The receiver offers less window than the path holds, so that the sender stands still for the rest of each round trip: throughput is window over round trip, however fast the line. The receiver reads all that comes; it looks like a slow network. A slow reader shuts the window too, but then its receive queue is full; a queue on the way lengthens the round trip, and a larger window would only lengthen it more.",
+	About: "The receiver offers less window than the path holds, so that the sender stops for the rest of each round trip: throughput is window over round trip, however fast the line. The receiver reads all that comes; it looks like a slow network. A slow reader shuts the window too, but then its receive queue is full; a queue on the way lengthens the round trip, and a larger window would only lengthen it more.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "how long the sender waited for the window, the window, the round trip, the reader's queue"},
 		{Measure: "host.sysctl", Must: false, Why: "tcp_rmem: how far the window may grow"},
@@ -123,7 +123,7 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 			identity.Side, identity.Grade = suspect.Against, suspect.Strong
 		}
 	} else {
-		identity.Text = "this kernel does not tell the window (snd_wnd, Linux 5.4)"
+		identity.Text = "this kernel does not report the window (snd_wnd, Linux 5.4)"
 		identity.Side = suspect.Missing
 	}
 	who := recording.Host(k.First().Remote)
@@ -143,7 +143,7 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 	} else if e, ok := readAsItCame(r, k); ok {
 		f.Evidence = append(f.Evidence, e)
 	} else {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Text: "the receiver is on another host: its Recv-Q would tell a small buffer from a slow reader", Source: source.Of("ss -tnmi at the receiver")})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Text: "the receiver is on another host: its Recv-Q would distinguish a small buffer from a slow reader", Source: source.Of("ss -tnmi at the receiver")})
 	}
 	if identity.Grade == suspect.Decisive && slices.ContainsFunc(f.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.Against && e.Grade == suspect.Decisive }) {
 		identity.Grade = suspect.Weak // a queue that is as deep as the window makes the same identity

@@ -42,7 +42,7 @@ var synFlood = &suspect.Suspect{
 		Permanently: "net.ipv4.tcp_syncookies = 1 in /etc/sysctl.d. Limit SYNs before they come to this host (nft synproxy).",
 		Program:     "A longer backlog in listen(), with net.ipv4.tcp_max_syn_backlog.",
 	},
-	Verified: "clients connect at once, and ListenDrops stands still",
+	Verified: "clients connect at once, and ListenDrops does not grow",
 	Next:     "ss -Htn state syn-recv | wc -l; nstat -az TcpExtSyncookiesSent TcpExtSyncookiesRecv TcpExtTCPReqQFullDrop TcpExtListenDrops",
 	Weigh:    weighSynFlood,
 }

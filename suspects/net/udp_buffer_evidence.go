@@ -72,7 +72,7 @@ func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors mea
 	text := fmt.Sprintf(what, units.Count(lost))
 	if errors.Sum() == 0 {
 		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "datagrams", Source: counters, Origin: "RcvbufErrors",
-			Text: text + "; RcvbufErrors stood still: not its buffer, but a filter, a checksum or the memory limit of all UDP dropped them"}}
+			Text: text + "; RcvbufErrors did not grow: not its buffer, but a filter, a checksum or the memory limit of all UDP dropped them"}}
 	}
 	n, same := errors.AgreeIn(lost, span)
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "datagrams", Source: counters, Origin: "RcvbufErrors",
@@ -163,7 +163,7 @@ func udpLossWithoutSocket(r *recording.Recording) []suspect.Finding {
 		out = append(out, suspect.Finding{
 			Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns},
 			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "datagrams", Source: source.SNMP("Udp", "RcvbufErrors"),
-				Text: fmt.Sprintf("RcvbufErrors grew by %s; nothing told which socket lost them", units.Count(lost))}},
+				Text: fmt.Sprintf("RcvbufErrors grew by %s; nothing showed which socket lost them", units.Count(lost))}},
 			Active: measure.StepsOf(s).Active(),
 			Harm:   suspect.Harm{Symptom: scene.DatagramsLost, Amount: lost, Unit: "datagrams", Text: units.Count(lost) + " datagrams lost"},
 			Text:   fmt.Sprintf("%s datagrams were lost to a full receive buffer, of a socket that was not seen", units.Count(lost)),

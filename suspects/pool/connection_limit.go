@@ -20,7 +20,7 @@ import (
 var connectionLimit = &suspect.Suspect{
 	Name:  "connection-limit",
 	Title: "a service has as many connections as it may",
-	About: "A limit of the service itself (max_connections, maxclients, worker_connections) is reached: connections are accepted, told so in the protocol's own words, and ended at once, while those that were there before are served as ever. Some services accept no more instead (HAProxy's maxconn): who comes then waits in the kernel's queue though the service has nothing to do. " +
+	About: "A limit of the service itself (max_connections, maxclients, worker_connections) is reached: connections are accepted, refused in the protocol's own words, and ended at once, while those that were there before are served as ever. Some services accept no more instead (HAProxy's maxconn): who comes then waits in the kernel's queue though the service has nothing to do. " +
 		"The kernel's limits look otherwise: without descriptors nothing is accepted, and a full backlog does not even answer.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.turns", Must: true, Why: "which connections were answered with an error"},

@@ -18,7 +18,7 @@ var lockConvoy = &suspect.Suspect{
 	Name:  "lock-convoy",
 	Title: "most threads queue for one lock",
 	About: "One thread holds a lock while it waits for something else (a read, a disk), and all others that want the lock wait behind it: as many threads as there may be, the process does one thing at a time. " +
-		"Its CPU is idle. A pool with nothing to do waits in futex too, to be told of work: nobody holds that.",
+		"Its CPU is idle. A pool with nothing to do waits in futex too, for work: nobody holds that.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "at which processes something waits; what the holder's descriptor is"},
 		{Measure: "threads.syscall", Why: "the address that each thread waits on, and who holds that lock"},
@@ -41,7 +41,7 @@ var lockConvoy = &suspect.Suspect{
 	},
 	Against: []string{
 		"can't tell, without a closer look: where one in a hundred answers takes ten times as long as half of them, and threads wait at one word for as long in all as these take, whether that is a lock's or a condition's",
-		"strong: its threads wait to be told of something (a condition), and nobody holds that: an idle pool",
+		"strong: its threads wait for a signal (a condition), and nobody holds that: an idle pool",
 		"strong: nothing waits at its sockets: nobody was seen to be delayed",
 		"trap: threads that take turns to wait for work (a leader and its followers): who holds the lock sits in accept or epoll_wait",
 		"trap: calls that one thread makes, one after the other (one worker), or that share one connection (pool-exhausted)",
@@ -99,7 +99,7 @@ func weighLockConvoy(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 func (c *convoy) idle() suspect.Finding {
 	return suspect.Finding{Subject: c.process.Subject, Text: "its threads wait for work",
 		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Value: float64(c.pooled), Unit: "threads", Source: source.Calls, Origin: "futex",
-			Text: fmt.Sprintf("up to %d of its threads wait on one address to be told of something, which nobody holds: an idle pool", c.pooled)}}}
+			Text: fmt.Sprintf("up to %d of its threads wait on one address for a signal, which nobody holds: an idle pool", c.pooled)}}}
 }
 
 func (c *convoy) finding(s *scene.Scene, r *recording.Recording) suspect.Finding {
@@ -186,7 +186,7 @@ func (c *convoy) holderEvidence() []suspect.Evidence {
 	word := source.Ofs("the lock's word (process_vm_readv), /proc/%d/task/%d/syscall", c.process.Subject.PID, c.holder.TID).With(source.States)
 	switch {
 	case c.owned == 0:
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: word, Origin: "lock word", Text: "who holds it can't be told: the lock's word names nobody (not a mutex of glibc)"}}
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: word, Origin: "lock word", Text: "who holds it is not known: the lock's word names nobody (not a mutex of glibc)"}}
 	case c.blocked == 0 && c.ran == 0:
 		return nil // it changed hands faster than two files can be read
 	case c.blocked >= c.ran:

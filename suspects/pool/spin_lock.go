@@ -27,7 +27,7 @@ var spinLock = &suspect.Suspect{
 		{Measure: "oncpu.stacks", Why: "which function they are in, several at once"},
 		{Measure: "oncpu.symbols", Why: "its name"},
 		{Measure: "oncpu.loops", Why: "whether its code does work, or only waits for another thread"},
-		{Measure: "offcpu.stacks", Why: "who called it, where a walk by frame pointers does not tell"},
+		{Measure: "offcpu.stacks", Why: "who called it, where a walk by frame pointers does not show"},
 		{Measure: "locks.futex", Why: "whether they sleep for a lock instead"},
 	},
 	For: []string{

@@ -177,7 +177,7 @@ func (st *allocStalls) words() string {
 
 func (st *allocStalls) evidence() suspect.Evidence {
 	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: st.total, Unit: "s", Source: source.File("its own log: -Xlog:gc", source.GCPauses), Origin: gcLog,
-		Text: fmt.Sprintf("in its own log: %s of 0.2 s and longer (%s), %s in all, most often of %s; in the pauses of the collector it stood still for %s only",
+		Text: fmt.Sprintf("in its own log: %s of 0.2 s and longer (%s), %s in all, most often of %s; in the pauses of the collector it was paused for %s only",
 			units.Plural(st.n, "allocation stall"), cmp.Or(st.collector, "?"), units.Lasting(st.total), cmp.Or(st.mostOften(), "?"), units.Lasting(st.pauses))}
 }
 

@@ -16,9 +16,9 @@ var encoderStall = &suspect.Suspect{
 	Name:  "encoder-stall",
 	Title: "the encoder stops, or is too slow",
 	About: "The program that makes the stream writes nothing for a while, or less than a second of picture a second: its source is gone, it was stopped, or it has too little CPU time. " +
-		"A stopped server, a dead uplink and a stopped player leave the same trace at the player; the encoder's own socket tells: nothing waits there to be sent.",
+		"A stopped server, a dead uplink and a stopped player leave the same trace at the player; the encoder's own socket shows it: nothing waits there to be sent.",
 	Needs: []suspect.Need{
-		{Measure: "streams.figures", Must: true, Why: "when the stream stood still or fell behind its clock"},
+		{Measure: "streams.figures", Must: true, Why: "when the stream stopped or fell behind its clock"},
 		{Measure: "sockets.diag", Must: true, Why: "whether anything waited at the publisher's socket, and at the server's"},
 		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
 	},
@@ -35,7 +35,7 @@ var encoderStall = &suspect.Suspect{
 		"decisive: bytes wait at its socket: the link or the server does not take them, whatever frames it then leaves out",
 		"trap: a step of the clock by seconds with frames missing: an encoder leaves out what nobody reads; look downstream",
 		"trap: over UDP from another host: no datagram comes, and that is all; its sender or the way",
-		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be told from its uplink",
+		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be distinguished from its uplink",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.StreamFreeze, Lag: 2 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 2 * time.Second}},
 	Remedy: suspect.Remedy{
@@ -116,7 +116,7 @@ func (f *faulty) encoder(s *scene.Scene) suspect.Finding {
 
 // sourceOf is what helps a program that makes or sends too little.
 func sourceOf(who string) suspect.Remedy {
-	return suspect.Remedy{Permanently: fmt.Sprintf("CPU time for %s, and a source that does not stop. Its log tells which of the two (speed= under 1x, or where it stops). See what stopped it, if something did.", who),
+	return suspect.Remedy{Permanently: fmt.Sprintf("CPU time for %s, and a source that does not stop. Its log shows which of the two (speed= under 1x, or where it stops). See what stopped it, if something did.", who),
 		Program: "A faster preset, fewer renditions."}
 }
 

@@ -160,7 +160,7 @@ func (f *faulty) notServing(s *scene.Scene) suspect.Finding {
 	case v.seen:
 		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v.still, Unit: "s", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: v.onDisk()})
 	}
-	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from answering is above it in the chain, where one is printed. Else its limits, or a cache before it.", who), Program: "Its threads tell what it does instead."}
+	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from answering is above it in the chain, where one is printed. Else its limits, or a cache before it.", who), Program: "Its threads show what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done", sub.PID)
 	return out
 }

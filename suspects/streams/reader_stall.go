@@ -16,7 +16,7 @@ import (
 var readerStall = &suspect.Suspect{
 	Name:  "reader-stall",
 	Title: "a player does not read its stream",
-	About: "One player, edge or recorder stops reading: its own picture stands still, what the server sends it fills both queues, and everybody else sees the stream go on. " +
+	About: "One player, edge or recorder stops reading: its own picture stops, what the server sends it fills both queues, and everybody else sees the stream go on. " +
 		"At the ingest there is no gap at all.",
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "that the stream itself went on, by snag's own reader or by what was read on the wire"},
@@ -30,7 +30,7 @@ var readerStall = &suspect.Suspect{
 		"strong: no gap at the ingest, and the stream went on for others (Send-Q 0, Recv-Q 0)",
 	},
 	Against: []string{
-		"decisive: nothing came in at the server either: all of them stood still",
+		"decisive: nothing came in at the server either: all of them stopped",
 		"decisive: it held up the server and all the others: slow-consumer",
 		"trap: snag's own reader late: observer",
 	},
@@ -154,7 +154,7 @@ func ingestWentOn(s *scene.Scene, st *scene.Stream, c *consumer) suspect.Evidenc
 	if !own {
 		frozen := intervals.Overlap(st.Stood(s.Window), c.active, s.Window.End).Seconds()
 		e.Grade, e.Value, e.Unit = suspect.Strong, frozen, "s"
-		e.Text = fmt.Sprintf("%s itself stood still for %s of these %s", st.Subject.Name, units.Lasting(frozen), units.Lasting(stuck))
+		e.Text = fmt.Sprintf("%s itself stopped for %s of these %s", st.Subject.Name, units.Lasting(frozen), units.Lasting(stuck))
 		if frozen > 0.5*stuck {
 			e.Side, e.Grade = suspect.Against, suspect.Decisive
 		}

@@ -133,7 +133,7 @@ func (m reading) name() string {
 func (f *faulty) cantTell(s *scene.Scene, r *recording.Recording, who string) suspect.Finding {
 	end := s.Window.End
 	out := f.finding(s, f.stream.Subject)
-	out.Text = fmt.Sprintf("%s; whether %s, can't be told from here: %s", f.what(end), who, f.reason)
+	out.Text = fmt.Sprintf("%s; whether %s, can't be seen from here: %s", f.what(end), who, f.reason)
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.seconds(end), Unit: "s", Source: source.Of("stream-freeze, stream-slow", source.Freezes, source.Slow), Origin: "frames", Text: f.what(end)}
 	if came, ok := f.frames(); ok {
 		e.Text += "; " + came.Text
