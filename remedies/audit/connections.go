@@ -20,7 +20,7 @@ func afterIdle(h host) ([]Risk, string) {
 		return nil, "net.ipv4.tcp_slow_start_after_idle: no peer farther than 10 ms was seen (--rtt says how far they are)"
 	}
 	s := sysctl("net.ipv4.tcp_slow_start_after_idle", "0",
-		fmt.Sprintf("an answer after a pause begins with ten segments again: at %.0f ms (%s) a segment of 2 s at %s takes some %.0f round trips more", 1000*h.rtt, h.rttIs, mbit(h.rate), math.Ceil(math.Log2(max(2, h.rate*h.rtt/14480)))),
+		fmt.Sprintf("an answer after a pause begins with ten segments again: at %.0f ms (%s) a segment of 2 s at %s takes about %.0f round trips more", 1000*h.rtt, h.rttIs, mbit(h.rate), math.Ceil(math.Log2(max(2, h.rate*h.rtt/14480)))),
 		"bursts into a path that changed during the pause")
 	return []Risk{{Setting: s, Source: "RFC 5681, section 4.1; Documentation/networking/ip-sysctl.rst", Shows: "cwnd in ss -ti falls to 10 after each pause"}}, ""
 }

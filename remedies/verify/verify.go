@@ -127,7 +127,7 @@ func together(r Result) (Outcome, string) {
 	if c := r.Cause; c != nil {
 		switch {
 		case out.Open() && c.Outcome == Gone && seldom(r.Felt):
-			out, why = Gone, fmt.Sprintf("it was felt now and then only; its cause's counter shows that it is gone (%s)", c.What)
+			out, why = Gone, fmt.Sprintf("the symptom came now and then only; its cause's counter shows that it is gone (%s)", c.What)
 		case out.Open() && c.Outcome.Open():
 			if c.Need > 0 && !c.sparse || why == "" {
 				out, why = c.Outcome, firstOf(c.Why, why)
@@ -136,15 +136,15 @@ func together(r Result) (Outcome, string) {
 			// What was felt comes and goes; its counter may still tell.
 			out, why = c.Outcome, firstOf(c.Why, fmt.Sprintf("by the cause's counter: %s", c.What))
 		case out.Helped() && (c.Outcome == Unchanged || c.Outcome == Worse):
-			out, why = Unchanged, fmt.Sprintf("less is felt, but its cause goes on as before (%s)", c.What)
+			out, why = Unchanged, fmt.Sprintf("the symptom is less, but its cause goes on as before (%s)", c.What)
 		case out == Gone && c.Outcome == TooEarly && c.sparse:
 			// The symptom itself tells; its cause agrees as far as it goes.
 		case out == Gone && c.Outcome.Open() && c.backsOff && c.After.Value == 0:
 			// That it was becoming less tells nothing; there is none of it now.
 		case out.Helped() && c.Outcome.Open():
-			out, why = c.Outcome, fmt.Sprintf("less is felt, but its cause can't be judged (%s): %s", c.What, c.Why)
+			out, why = c.Outcome, fmt.Sprintf("the symptom is less, but its cause can't be judged (%s): %s", c.What, c.Why)
 		case out == Gone && c.Outcome == Reduced:
-			out, why = Reduced, fmt.Sprintf("nothing of it is felt any more; its cause is not gone (%s)", c.What)
+			out, why = Reduced, fmt.Sprintf("the symptom is gone; its cause is not gone (%s)", c.What)
 		}
 	}
 	l := r.Load

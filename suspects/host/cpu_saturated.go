@@ -17,7 +17,7 @@ var cpuSaturated = &suspect.Suspect{
 	Name:  "cpu-saturated",
 	Title: "all CPUs are busy, and a service waits for one",
 	About: "More threads want to run than there are CPUs, and those that answer requests stand in the queue with the rest. " +
-		"A machine that compiles or computes with all its CPUs and whose services answer in time is well used, not sick. " +
+		"A machine that compiles or computes with all its CPUs and whose services answer in time is well used, not faulty. " +
 		"Where the hypervisor gave the CPUs to others (steal), the noisy neighbour is outside of this machine.",
 	Needs: []suspect.Need{
 		{Measure: "host.cpu", Must: true, Why: "how busy the CPUs were, and what the hypervisor took"},

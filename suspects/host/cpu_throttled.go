@@ -31,12 +31,12 @@ var cpuThrottled = &suspect.Suspect{
 		{Measure: "offcpu.waits", Why: "each stop of theirs, and that their CPU was idle meanwhile"},
 	},
 	For: []string{
-		"decisive: throttled in a tenth of the periods or more (sick 71 of 73), and the throttled time agrees with it",
+		"decisive: throttled in a tenth of the periods or more (faulty 71 of 73), and the throttled time agrees with it",
 		"strong: in most samples data or connections waited at a socket of its processes",
 		"strong: its threads were ready and did not run, a tenth of the time or more; in waits of 50 ms and more their CPU was idle before they came",
 	},
 	Against: []string{
-		"strong: nothing waited at its processes' sockets: throttled, and nobody feels it: a risk",
+		"strong: nothing waited at its processes' sockets: throttled, and no client is affected: a risk",
 		"throttled in a few periods: bursts are cut, nothing stops; a quota that is set and not reached",
 	},
 	LeadsTo: []suspect.Lead{

@@ -221,7 +221,7 @@ func felt(s *scene.Scene, waited ...*scene.Process) suspect.Evidence {
 			return suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.Of("symptoms"), Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, p.Subject.Name, sym.Text)}
 		}
 	}
-	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "no service that waited was late: nobody felt it"}
+	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "no service that waited was late: no client was affected"}
 }
 
 // cpuSet reads a list of CPUs, "0-3,7"; nil for all or not known.

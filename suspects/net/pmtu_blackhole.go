@@ -143,7 +143,7 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 		stuck[0].Subject.Name, units.Count(float64(worst.SndMSS)), units.Count(float64(worst.BytesAcked)), worst.Cwnd, worst.Backoff)
 	f.Evidence = append(f.Evidence, e)
 	f.Evidence = append(f.Evidence, icmpDropped(s, r, k.Netns, stuck)...)
-	f.Text = fmt.Sprintf("%s, and the message that says so does not come: %s", what, units.Plural(len(stuck), "connection")+" do not grow")
+	f.Text = fmt.Sprintf("%s, and the message that says so does not come: %s", what, units.Plural(len(stuck), "connection")+" stopped")
 	if len(stuck) == 1 {
 		f.Text = what + ", and the message that says so does not come: " + stuck[0].Subject.Name + " stops"
 	}

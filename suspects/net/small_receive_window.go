@@ -30,7 +30,7 @@ var smallReceiveWindow = &suspect.Suspect{
 	For: []string{
 		"decisive: throughput is window over round trip, and the reader, on this host, leaves nothing unread",
 		"strong: the sender waited for the window for most of the time",
-		"strong (a capture on the sender's side): nine of ten ACKs that come while all of the window is on its way offer the largest window again: nothing waits unread in the socket buffer (sick 1.00, a slow reader 0.1)",
+		"strong (a capture on the sender's side): nine of ten ACKs that come while all of the window is on its way offer the largest window again: nothing waits unread in the socket buffer (faulty 1.00, a slow reader 0.1)",
 		"strong (receiver alone): what comes is window over round trip, nothing waits unread in the socket buffer, and the buffer no longer grows",
 	},
 	Against: []string{

@@ -177,7 +177,7 @@ func udpLossWithoutSocket(r *recording.Recording) []suspect.Finding {
 func bufferSettings(r *recording.Recording, sub recording.Subject, rb float64, lost measure.Steps) (set []suspect.Setting, calls []suspect.Call) {
 	want := wantedBuffer(rb, lost)
 	ask := fmt.Sprintf("%.0f", want/2) // the kernel doubles it (net/core/sock.c)
-	why := fmt.Sprintf("the receive buffer of %s, %s, was full, and its worst stall lost %s datagrams, of some %s each in the buffer", sub.Local, units.Bytes(rb), units.Count(lost.WorstRun()), units.Bytes(heldByDatagram))
+	why := fmt.Sprintf("the receive buffer of %s, %s, was full, and its worst stall lost %s datagrams, of about %s each in the buffer", sub.Local, units.Bytes(rb), units.Count(lost.WorstRun()), units.Bytes(heldByDatagram))
 	call := suspect.Call{Who: suspect.WhoseCall(sub), Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, " + ask + ")", Why: why}
 	most, ok := measure.Sysctl(r, sub.Netns, "net.core.rmem_max")
 	switch begins, known := measure.Sysctl(r, sub.Netns, "net.core.rmem_default"); {
