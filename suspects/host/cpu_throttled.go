@@ -20,7 +20,7 @@ import (
 
 var cpuThrottled = &suspect.Suspect{
 	Name:  "cpu-throttled",
-	Title: "a control group's CPU quota holds its processes back",
+	Title: "a control group's CPU quota throttles its processes",
 	About: "The group used up its quota early in the period, and all its processes stopped until the next one began, up to 100 ms each time. " +
 		"A batch job that is throttled is doing what it was set to do: only where requests wait is it harm.",
 	Needs: []suspect.Need{

@@ -17,7 +17,7 @@ import (
 
 var slowDependency = &suspect.Suspect{
 	Name:  "slow-dependency",
-	Title: "what a service asks of another takes long",
+	Title: "a dependency is slow",
 	About: "Its threads wait for a database, an upstream, a name server, and its own answers are late by that much. " +
 		"If the peer is on this host, its own trouble is looked for there. A call that takes long and that no answer waits for (a nightly job, a long poll) hurts nobody.",
 	Needs: []suspect.Need{
