@@ -53,7 +53,7 @@ func (r Result) doubts(a, b string) (out []string) {
 	add(r.Beyond, "connections are left out: more than 16,384 were open at a time")
 	add(uint64(r.Unknown), "connections are left out: which capture is on the client's side could not be found out (both may be of the same place)")
 	if !r.Clock.Known {
-		out = append(out, fmt.Sprintf("the clocks of %s and %s could not be compared: the ways out and back are not told apart", a, b))
+		out = append(out, fmt.Sprintf("the clocks of %s and %s could not be compared: the ways out and back are not distinguished", a, b))
 	}
 	if r.Clock.Early > grain {
 		out = append(out, fmt.Sprintf("the offset that was asked for can't be true: packets would arrive %s before they were sent. Leave it out, and the clocks are compared", duration(r.Clock.Early)))

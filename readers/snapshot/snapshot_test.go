@@ -249,7 +249,7 @@ func TestNothingIsTakenForAnother(t *testing.T) {
 		}
 	}
 	if !Named("d/proc/sys/net/core/rmem_max", []byte("212992\n")) || !Named("d/hostname", []byte("web1\n")) || Named("d/x", []byte("web1\n")) {
-		t.Error("names do not tell what they should")
+		t.Error("names do not say what they should")
 	}
 }
 
