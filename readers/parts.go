@@ -11,8 +11,8 @@ import (
 	"snag/recording"
 )
 
-// near: files, but not two recordings of snag's own, in which each second counts, whose times lie no further apart are of one time: a log that was
-// rotated, a trace that was begun when another ended.
+// near: files, but not two recordings of snag's own, in which each second counts, whose times lie no further apart
+// are of one time: a log that was rotated, a trace that was begun when another ended.
 const near = time.Minute
 
 // rebooted: two snapshots of one host whose boots lie further apart are of two

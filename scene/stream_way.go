@@ -145,8 +145,9 @@ func brings(k *Socket) bool {
 
 // feederOf is the socket on which the process that sends from out gets the stream:
 // by what was read of the publishers' connections, else the only one that brings
-// something, else the one whose sender names the stream, else the one whose rhythm is the stream's, or that alone carries as much. Nil and no reason: it gets
-// none, and is the source. A writer of files has no such socket, and out is nil.
+// something, else the one whose sender names the stream, else the one whose rhythm is the stream's, or that alone
+// carries as much. Nil and no reason: it gets none, and is the source. A writer of files has no such socket, and out
+// is nil.
 func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer *Process) (in *Socket, by, why string) {
 	var all []*Socket
 	for _, k := range s.Sockets {
