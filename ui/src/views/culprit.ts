@@ -22,7 +22,7 @@ export function culprit(e: Entry, axis: Axis, charted: (id: string) => boolean):
     h('div', { class: 'columns' },
       h('div', {},
         h('h4', {}, 'Evidence'), evidenceList(e, charted),
-        e.chain.length > 1 ? h('div', {}, h('h4', {}, 'How it is felt'), chain(e, axis)) : null),
+        e.chain.length > 1 ? h('div', {}, h('h4', {}, 'The way to the symptom'), chain(e, axis)) : null),
       h('div', {},
         e.remedy ? h('div', { class: 'remedy' }, h('h4', {}, 'Remedy'), ...remedy(e.remedy), plan(e)) : null,
         e.harm ? h('p', {}, h('b', {}, 'Harm '), e.harm.text) : null,
