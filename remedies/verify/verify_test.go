@@ -176,7 +176,7 @@ func TestOneWordForSymptomCauseAndLoad(t *testing.T) {
 		"felt as before without its cause":  {Result{Felt: is(Unchanged), Cause: cause(Gone), Load: load(1)}, Unchanged, ""},
 		"felt comes and goes, counter not":  {Result{Felt: is(CantTell), Cause: cause(Unchanged), Load: load(1)}, Unchanged, "the cause's counter"},
 		"felt comes and goes, counter 0":    {Result{Felt: is(CantTell), Cause: cause(Gone), Load: load(1)}, CantTell, ""},
-		"felt seldom, counter 0":            {Result{Felt: Compared{Outcome: CantTell, Before: Figure{Value: 1}}, Cause: cause(Gone), Load: load(1)}, Gone, "felt now and then only"},
+		"felt seldom, counter 0":            {Result{Felt: Compared{Outcome: CantTell, Before: Figure{Value: 1}}, Cause: cause(Gone), Load: load(1)}, Gone, "the symptom came now and then only"},
 		"felt seldom, counter as before":    {Result{Felt: Compared{Outcome: CantTell, Before: Figure{Value: 1}}, Cause: cause(Unchanged), Load: load(1)}, Unchanged, "the cause's counter"},
 		"felt no more, counter seldom":      {Result{Felt: is(Gone), Cause: &Compared{Outcome: TooEarly, Why: "it came every 40 s", Before: Figure{Value: 1}}, Load: load(1)}, TooEarly, "it came every 40 s"},
 		"too early of both":                 {Result{Felt: Compared{Outcome: TooEarly, Why: "felt", Need: 100, Before: Figure{Value: 1}}, Cause: &Compared{Outcome: TooEarly, Why: "cause", Need: 60}, Load: load(1)}, TooEarly, "cause"},
