@@ -31,7 +31,7 @@ func (c *Comparison) feel(was, now seen) {
 			c.Felt = append(c.Felt, Felt{now.st.Subject.Name, what, long})
 		}
 	}
-	note("stood still", was.st.Stood(c.A.Window()), now.st.Stood(c.B.Window()))
+	note("stopped", was.st.Stood(c.A.Window()), now.st.Stood(c.B.Window()))
 	for _, l := range less {
 		note(l.what, was.less(l.symptom), now.less(l.symptom))
 	}

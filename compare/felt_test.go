@@ -24,7 +24,7 @@ func TestAStandstillIsNotAsGood(t *testing.T) {
 			t.Errorf("%s, healthy: %v", name, c.Felt)
 		}
 		if c := Of(of("sick"), of("sick")); len(c.Felt) != 0 {
-			t.Errorf("%s stands still in both: %v", name, c.Felt)
+			t.Errorf("%s stops in both: %v", name, c.Felt)
 		}
 	}
 }

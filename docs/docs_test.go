@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,14 +88,61 @@ func TestEveryLinkResolves(t *testing.T) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+			to := filepath.Join(filepath.Dir(path), m[1])
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s links to %s: %v", path, m[1], err)
+			} else if m[2] != "" && !slices.Contains(anchors(read(t, to)), m[2][1:]) {
+				t.Errorf("%s links to %s%s: no heading of that page has this anchor", path, m[1], m[2])
 			}
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// anchors are those that GitHub gives to the headings of a page.
+func anchors(page string) (out []string) {
+	for _, m := range regexp.MustCompile("(?m)^#+ (.*)$").FindAllStringSubmatch(page, -1) {
+		text := strings.ToLower(strings.ReplaceAll(m[1], "`", ""))
+		text = regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(text, "")
+		out = append(out, strings.ReplaceAll(text, " ", "-"))
+	}
+	return out
+}
+
+func TestAnchorsAreGitHubs(t *testing.T) {
+	page := "# snag tune: from A to B\n\ntext\n\n## What does it cost?\n### It says \"nothing wrong\", and it hurts\n## `snag find` in short\n"
+	want := []string{"snag-tune-from-a-to-b", "what-does-it-cost", "it-says-nothing-wrong-and-it-hurts", "snag-find-in-short"}
+	if got := anchors(page); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The README is short, and shows a real run before the two commands.
+func TestTheReadmeIsShort(t *testing.T) {
+	readme := read(t, "../README.md")
+	if n := strings.Count(readme, "\n"); n > 150 {
+		t.Errorf("the README has %d lines, 150 at most", n)
+	}
+	picture, run, commands := strings.Index(readme, "!["), strings.Index(readme, "\nCULPRIT"), strings.Index(readme, "    make demo")
+	if picture < 0 || run < picture || commands < run {
+		t.Errorf("picture at %d, run at %d, commands at %d: in this order", picture, run, commands)
+	}
+}
+
+// Every page is in the index.
+func TestTheIndexHasEveryPage(t *testing.T) {
+	index := read(t, "README.md")
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f != "README.md" && !strings.Contains(index, "]("+f) {
+			t.Errorf("docs/README.md has no link to %s", f)
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// surelyBusy threads on average keep those waiting that lie unread: a fifth of a second, in
+// surelyBusy threads on average keep those waiting that wait unread: a fifth of a second, in
 // which a look in 20 or two may err.
 const surelyBusy = 0.2
 
@@ -43,7 +43,7 @@ func (d demand) book(all looks, still stillness, called callsOf) {
 		}
 		now = now.withoutTimers(s.open - d.callsBesides(at, now, called))
 		d.party.Free += now.free()
-		// A free thread reads at once: what lies unread waits for what those do who would
+		// A free thread reads at once: what waits unread waits for what those do who would
 		// read it. The less they are found at anything, the less is known for what.
 		if now != nil {
 			unread -= d.line(now, unread*min(1, now.work()/surelyBusy))
@@ -66,7 +66,7 @@ func (d demand) covered(at int, by covered) (part float64) {
 }
 
 // standsStill books the part of a second's demand in which a process stood still, and returns what
-// is left. What comes meanwhile lies unread until it is over.
+// is left. What comes meanwhile waits unread until it is over.
 func (d demand) standsStill(at int, s second, a Account, by covered) second {
 	part := d.covered(at, by)
 	if part >= longPause {

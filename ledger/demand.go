@@ -11,7 +11,7 @@ import (
 )
 
 // second of a party: how many requests were open on average, and how long some of them
-// lay unread.
+// waited unread.
 type second struct {
 	open, unread float64
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // The signals tell when a process was stopped, even if nobody looked at its threads at that time.
-// Requests that came while it was stopped lay unread because of the stop.
+// Requests that came while it was stopped waited unread because of the stop.
 func TestAStopWithExactTimes(t *testing.T) {
 	c, err := rectest.Parse([]byte(`A server that is stopped for 0.6 s, before anybody looked at its threads.
 -- manifest --

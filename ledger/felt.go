@@ -74,7 +74,7 @@ type Part struct {
 	Share   float64
 }
 
-// Of is the share of some accounts in the delay, wherever they are. What lay unread waited
+// Of is the share of some accounts in the delay, wherever they are. What waited unread waited
 // for the process, nobody knows on what: it may be any account's that is inside. So may a delay
 // of which most was not seen.
 func (d Delay) Of(accounts []Account) (share float64) {
@@ -394,7 +394,7 @@ func (d Delay) inside() (share float64) {
 
 // shareSeen is the delay's share of the party's time if the part of it in which nobody looked at
 // its threads was as the rest: what was not seen is no time without a delay. How long requests
-// lay unread was seen throughout.
+// waited unread was seen throughout.
 func (d Delay) shareSeen() float64 {
 	p := d.Party
 	unseen, unread := p.Of(Unseen), p.Of(Unread)

@@ -129,7 +129,7 @@ func TestWhatIsFelt(t *testing.T) {
 		{"the same, too short to be felt", service{n: 100, mean: 0.005, threads: many(1, onDisk)}, "", "", 0},
 		{"a disk that adds 8 ms to each answer", service{n: 50, mean: 0.008, threads: many(1, onDisk)}, "", "", 0},
 		{"and 30 ms to one in twenty", service{n: 50, mean: 0.008, slow: 0.035, threads: many(1, onDisk)}, "", Disk, 0.4},
-		{"a runtime that stands still for 0.4 s of each", service{n: 10, mean: 0.2, wait: 0.18, threads: many(4, polling)}, pauses, Pause, 1.8},
+		{"a runtime that stops for 0.4 s of each", service{n: 10, mean: 0.2, wait: 0.18, threads: many(4, polling)}, pauses, Pause, 1.8},
 	} {
 		c.service.pid, c.service.port = 60, 8080
 		_, _, l := build(t, c.more, c.service)
@@ -191,7 +191,7 @@ func TestOf(t *testing.T) {
 }
 
 // The time in which nobody looked at a service's threads is taken to be as the rest, where that
-// is half of it and more; how long requests lay unread is known throughout.
+// is half of it and more; how long requests waited unread is known throughout.
 func TestWhatWasNotSeen(t *testing.T) {
 	for _, c := range []struct {
 		unseen, unread, cpu, work float64

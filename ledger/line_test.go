@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What lies unread waits behind those who would read it, and not where one of their like is free.
+// What waits unread waits behind those who would read it, and not where one of their like is free.
 func TestTaken(t *testing.T) {
 	call, work := place{account: Call, where: "10.0.0.9:80"}, place{account: Work}
 	for _, c := range []struct {

@@ -63,6 +63,6 @@ func TestALoopThatNeverWaits(t *testing.T) {
 	}
 	d := all[5]
 	if work, cpu := d.at(Work), d.at(CPU); math.Abs(work-0.76) > 0.01 || math.Abs(cpu-0.24) > 0.01 || d.looks != 20 {
-		t.Errorf("%.2f at work and %.2f waiting for a CPU at %d looks, want 0.76, 0.24 and 20", work, cpu, d.looks)
+		t.Errorf("%.2f at work and %.2f waiting for a CPU in %d samples, want 0.76, 0.24 and 20", work, cpu, d.looks)
 	}
 }

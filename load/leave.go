@@ -6,8 +6,8 @@ import (
 )
 
 // A connection with several requests that the other side ends (GOAWAY) leaves: answers are still read from it, and
-// no more requests are sent. Its place is free for a new one at once, as real clients have it, so that requests which are
-// due meanwhile do not wait for the last answer.
+// no more requests are sent. Its place is free for a new one at once, as real clients have it, so that requests which
+// are due meanwhile do not wait for the last answer.
 
 // leave makes room for a new connection. Requests that the other side did not begin with stay for that one.
 func (r *run) leave(c *conn) error {

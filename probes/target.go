@@ -173,7 +173,7 @@ func port(proc string, own uint64, number int) ([]int, error) {
 	}
 	if len(inodes) == 0 {
 		if found.Hidden > 0 {
-			return nil, fmt.Errorf("look at port %d: nothing listens on it in the network namespaces that may be seen; those of %d processes may not: run as root, or give the binary CAP_SYS_PTRACE", number, found.Hidden)
+			return nil, fmt.Errorf("look at port %d: nothing listens on it in the network namespaces that may be seen; those of %d processes can't: run as root, or give the binary CAP_SYS_PTRACE", number, found.Hidden)
 		}
 		return nil, fmt.Errorf("look at port %d: nothing listens on it in any network namespace (ss -lntup shows what does)", number)
 	}
@@ -273,7 +273,7 @@ func others(names []string, hidden int) string {
 		}
 	}
 	if hidden > 0 {
-		text += fmt.Sprintf("; those of %d processes may not be seen: run as root, or give the binary CAP_SYS_PTRACE", hidden)
+		text += fmt.Sprintf("; those of %d processes can't be seen: run as root, or give the binary CAP_SYS_PTRACE", hidden)
 	}
 	return text
 }

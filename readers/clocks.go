@@ -309,6 +309,6 @@ func (h hostClocks) tell(s *source, path string) {
 	case c.why != "":
 		s.moved = c.why
 	case h.many && c.clock == nil && h.of[path] != "":
-		s.moved = fmt.Sprintf("nothing that its files and the others' have in common tells how its host's clock and theirs compare: taken as it is (--offset %s=+1.5s)", h.of[path])
+		s.moved = fmt.Sprintf("nothing that its files and the others' have in common shows how its host's clock and theirs compare: taken as it is (--offset %s=+1.5s)", h.of[path])
 	}
 }

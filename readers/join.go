@@ -277,11 +277,11 @@ func (p part) counters() (out []recording.Coverage) {
 		slices.Sort(times)
 		c := recording.Coverage{Probe: measure, State: recording.CoverageOK, Since: times[0]}
 		if times = slices.Compact(times); len(times) < 2 {
-			c.State, c.Why = recording.CoverageUnavailable, "it was read at one moment only: totals since boot tell no growth"
+			c.State, c.Why = recording.CoverageUnavailable, "it was read at one moment only: totals since boot show no growth"
 			c.Cure = "take it again some time later, and give both"
 		} else if n := len(times); n < 10 {
 			c.State = recording.CoveragePartial
-			c.Why = fmt.Sprintf("read %d times within %s: what happened in between, and when, is not told", n, times[n-1].Sub(times[0]).Round(time.Second))
+			c.Why = fmt.Sprintf("read %d times within %s: what happened in between, and when, is not known", n, times[n-1].Sub(times[0]).Round(time.Second))
 		}
 		out = append(out, c)
 	}

@@ -11,8 +11,8 @@ import (
 	"snag/recording"
 )
 
-// near: files, but not two recordings of snag's own, in which each second counts, whose times lie no further apart are of one time: a log that was
-// rotated, a trace that was begun when another ended.
+// near: files, but not two recordings of snag's own, in which each second counts, whose times lie no further apart
+// are of one time: a log that was rotated, a trace that was begun when another ended.
 const near = time.Minute
 
 // rebooted: two snapshots of one host whose boots lie further apart are of two
@@ -71,12 +71,12 @@ func giveHosts(all []*source) (notes []string) {
 		case s.host != "" || s.parted:
 		case len(named) == 1 && byItself:
 			s.host = host
-			s.doubts = append(s.doubts, "it does not tell its host: taken as "+host+"'s, as the others are (--host FILE=NAME)")
+			s.doubts = append(s.doubts, "it does not name its host: taken as "+host+"'s, as the others are (--host FILE=NAME)")
 		case s.format == "sides":
 			s.doubts = append(s.doubts, "it is of the hosts at both ends, and judged by itself")
 		default:
-			s.doubts = append(s.doubts, "it does not tell its host, and it may be another than the others' (--host FILE=NAME)")
-			notes = append(notes, fmt.Sprintf("%s does not tell its host, and it may be another than the others': it is judged by itself (--host %s=NAME)", s.name, s.name))
+			s.doubts = append(s.doubts, "it does not name its host, and it may be another than the others' (--host FILE=NAME)")
+			notes = append(notes, fmt.Sprintf("%s does not name its host, and it may be another than the others': it is judged by itself (--host %s=NAME)", s.name, s.name))
 		}
 	}
 	return notes

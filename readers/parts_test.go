@@ -32,7 +32,7 @@ func TestWhatBelongsTogether(t *testing.T) {
 		{"a third between them joins them", []*source{lasting("a", "", "10:00:00", "10:05:00"), lasting("b", "", "11:05:00", "11:20:00"), lasting("c", "", "09:00:00", "12:00:00")}, "[c a b]", ""},
 		{"two hosts", []*source{lasting("a", "x", "10:00:00", "10:05:00"), lasting("b", "y", "10:00:00", "10:20:00")}, "x[a]y[b]", ""},
 		{"one host named in one file", []*source{lasting("a", "x", "10:00:00", "10:05:00"), lasting("b", "", "10:00:00", "10:20:00")}, "x[a b]", ""},
-		{"two hosts named, and a file of neither", []*source{lasting("a", "x", "10:00:00", "10:05:00"), lasting("b", "y", "10:00:00", "10:20:00"), lasting("c", "", "10:00:00", "10:20:00")}, "x[a]y[b][c]", "c does not tell its host"},
+		{"two hosts named, and a file of neither", []*source{lasting("a", "x", "10:00:00", "10:05:00"), lasting("b", "y", "10:00:00", "10:20:00"), lasting("c", "", "10:00:00", "10:20:00")}, "x[a]y[b][c]", "c does not name its host"},
 		{"a host with its domain and without", []*source{lasting("a", "x.example.com", "10:00:00", "10:05:00"), lasting("b", "x", "10:00:00", "10:20:00")}, "x[a b]", ""},
 		{"one name in two domains", []*source{lasting("a", "x.one", "10:00:00", "10:05:00"), lasting("b", "x.two", "10:00:00", "10:20:00")}, "x.one[a]x.two[b]", ""},
 		{"addresses", []*source{lasting("a", "10.0.0.1", "10:00:00", "10:05:00"), lasting("b", "10.0.0.2", "10:00:00", "10:20:00")}, "10.0.0.1[a]10.0.0.2[b]", ""},

@@ -70,7 +70,7 @@ func formatOf(head []byte) (f reader.Format, why string) {
 			return f, ""
 		}
 	}
-	return f, "it is nothing that snag knows (snag read --help lists what it reads)"
+	return f, "unrecognised format (snag read --help lists what it reads)"
 }
 
 // doubts says what of one file, or of a set, is not in the recording.

@@ -63,7 +63,7 @@ func zoneOf(f written, known []recording.Interval, local *time.Location) guess {
 	case others:
 		return guess{fixed(byOthers), fmt.Sprintf("its times have no zone: taken as %s, in which they overlap with the other files' (in %s, this host's, they do not)", zoneName(byOthers), zoneName(here)), true}
 	}
-	return guess{local, fmt.Sprintf("its times have no zone, and nothing tells it: taken as this host's, %s", zoneName(here)), false}
+	return guess{local, fmt.Sprintf("its times have no zone, and nothing shows it: taken as this host's, %s", zoneName(here)), false}
 }
 
 // offsetOfChange is the zone in which the file's last line was written when the

@@ -22,8 +22,8 @@ const (
 	churnFor  = 20 * time.Second // between the two looks
 	lookFor   = 5                // s: the least in use in these
 	// mostGrown, bytes: on a busy machine caches fill for a minute, by 3 MB at most. So only a coarse leak is
-	// noticed: scans see some 50 of the processes that come and go meanwhile, so that 32 kB kept of each are not noticed, and 256 kB are.
-	// What is less, make soak finds, in an hour.
+	// noticed: scans see some 50 of the processes that come and go meanwhile, so that 32 kB kept of each are not
+	// noticed, and 256 kB are. What is less, make soak finds, in an hour.
 	mostGrown = 4 << 20
 )
 

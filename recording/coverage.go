@@ -149,4 +149,4 @@ func (r *Recording) Measured(measure string) (Coverage, bool) {
 }
 
 // NotInFiles is why what files of a kind never tell was not measured.
-const NotInFiles = "these files do not tell it"
+const NotInFiles = "these files do not show it"

@@ -66,8 +66,8 @@ type FlowWay struct {
 	Segments uint64 `json:"segments,omitempty"` // with payload, in segments of the flow's size (offloads capture larger ones)
 	Size     int    `json:"segment_bytes,omitempty"`
 	// Resent are packets with payload that was sent before, Needless of them such that
-	// the other end had it already or reported as duplicates, or could not take, beyond its window; Timeouts those without
-	// duplicate ACKs before.
+	// the other end had it already or reported as duplicates, or could not take, beyond its window; Timeouts those
+	// without duplicate ACKs before.
 	Resent   uint64 `json:"resent,omitempty"`
 	Needless uint64 `json:"needless,omitempty"`
 	Timeouts uint64 `json:"timeouts,omitempty"`

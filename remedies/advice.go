@@ -68,7 +68,7 @@ func stands(e verdict.Entry, over time.Duration) string {
 	place, _, _ := strings.Cut(best.Source.String(), ";")
 	switch best.Unit {
 	case "packets", "datagrams", "SYNs", "connections", "errors", "calls", "segments", "times", "allocations", "pages", "entries", "interrupts", "faults":
-		return fmt.Sprintf("%s: %s %s in %s stand still", place, units.Count(best.Value), best.Unit, over.Round(time.Second))
+		return fmt.Sprintf("%s no longer grows (by %s %s in %s before)", place, units.Count(best.Value), best.Unit, over.Round(time.Second))
 	}
 	return ""
 }

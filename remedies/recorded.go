@@ -12,7 +12,7 @@ import (
 )
 
 // errUnread is of a setting that a recording does not tell.
-var errUnread = errors.New("the recording does not tell what it is set to")
+var errUnread = errors.New("the recording does not show what it is set to")
 
 // Recorded is the host as a recording tells of it: for a plan that is made elsewhere, or
 // later. What it does not tell is no change, but advice.

@@ -86,7 +86,7 @@ func writeLocks(b *strings.Builder, rows []BlockedThread, o TableOptions) []Bloc
 		longest := slices.MaxFunc(q.waiting, func(a, b BlockedThread) int { return cmp.Compare(a.Seconds, b.Seconds) })
 		text := fmt.Sprintf("%d threads of %s[%d] wait for one lock, %s, the longest for %s", len(q.waiting), longest.Comm, q.pid, q.lock, longest.since())
 		if q.holder == 0 {
-			text += "; the lock does not tell who holds it"
+			text += "; the lock does not show who holds it"
 		} else {
 			text += "; " + holding(rows, q.holder)
 			said[q.holder] = true
@@ -115,5 +115,5 @@ func holding(rows []BlockedThread, tid int) string {
 		}
 		return text
 	}
-	return fmt.Sprintf("thread %d holds it, and was not stuck in a call itself: it ran, or moved on between the looks", tid)
+	return fmt.Sprintf("thread %d holds it, and was not stuck in a call itself: it ran, or moved on between the samples", tid)
 }

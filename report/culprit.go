@@ -15,7 +15,7 @@ func (p *page) culprit(e verdict.Entry) {
 	p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(e.Suspect.Name))
 	p.answer("  ", "", "", strings.TrimSpace(p.bold(e.Subject.Name)+" "+heldUp(e.Holding)))
 	p.answer("  ", "", "", without(e.Text, e.Subject.Name))
-	p.answer("  ", "since ", "      ", p.since(e.Since)+p.dim(" · "+proof(e)))
+	p.answer("  ", "", "  ", p.since(e.Since)+p.dim(" · "+proof(e)))
 	p.chain(e)
 	p.remedy("  ", e.Remedy)
 	p.evidence(e, suspect.For, p.green("+ "))

@@ -20,9 +20,9 @@ changes:
     target: {kind: sysctl, name: net.core.netdev_max_backlog}
     now: "1000"
     then: "4096"
-    why: the worst second lost 3,846 packets at a backlog of 1,000
+    why: the second with the highest loss lost 3,846 packets at a backlog of 1,000
     risk: up to 8 MiB of memory a CPU
-    check: "/proc/net/softnet_stat, column 2: 23,134 packets in 8s stand still"
+    check: "/proc/net/softnet_stat, column 2 no longer grows (by 23,134 packets in 8s before)"
     persists: sysctl.d
   - id: "2"
     target: {kind: route, name: quickack, route: default, netns: media}

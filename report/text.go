@@ -194,7 +194,7 @@ func (p *page) symptoms(v *verdict.Verdict, named bool) {
 			p.add(p.dim(fmt.Sprintf("  and %d more: -v lists them", len(all)-i)))
 			break
 		}
-		p.answer("  ", "", "  ", fmt.Sprintf("%s · %s · %s · since %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
+		p.answer("  ", "", "  ", fmt.Sprintf("%s · %s · %s · %s", s.Name, s.Subject.Name, s.Text, p.since(s.Onset)))
 	}
 }
 
@@ -338,11 +338,11 @@ const firstTick = 1500 * time.Millisecond
 func (p *page) since(t recording.Time) string {
 	if t < p.began.Add(firstTick) {
 		if p.files {
-			return "before " + p.clock(p.began) + ", where the files begin"
+			return "already so where the files begin, at " + p.clock(p.began)
 		}
-		return "before " + p.clock(p.began) + ", when the recording began"
+		return "already so when the recording began at " + p.clock(p.began)
 	}
-	return p.clock(t)
+	return "since " + p.clock(t)
 }
 
 func capital(s string) string {

@@ -32,7 +32,7 @@ const (
 	mostTime = 0.5
 )
 
-// waitFloor: what lay unread this long on average was not read in time, whatever
+// waitFloor: what waited unread this long on average was not read in time, whatever
 // the work on it takes. A process that sleeps in epoll reads in microseconds, and
 // in some 10 ms where the CPU is scarce.
 const waitFloor = 0.05 // s
@@ -226,7 +226,7 @@ func (v *Service) unread(s *Scene) (Symptom, bool) {
 	}
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: waited / n, Unit: "s", Share: min(1, n/all),
-		Text: fmt.Sprintf("%s of %s requests lay unread for %s on average before the process read their first byte",
+		Text: fmt.Sprintf("%s of %s requests waited unread in the socket buffer for %s on average before the process read their first byte",
 			units.Count(n), units.Count(all), units.Short(waited/n)),
 	}, true
 }

@@ -118,7 +118,7 @@ func TestLateAnswersInMostSeconds(t *testing.T) {
 
 func TestRequestsThatLieUnread(t *testing.T) {
 	got := symptomsOf(t, RequestLatency, listener, turnRows("serve", 10, 0.4, nil, 0.3))
-	if len(got) != 1 || got[0].Amount < 0.29 || got[0].Amount > 0.31 || !strings.Contains(got[0].Text, "lay unread for 300 ms") {
+	if len(got) != 1 || got[0].Amount < 0.29 || got[0].Amount > 0.31 || !strings.Contains(got[0].Text, "waited unread in the socket buffer for 300 ms") {
 		t.Errorf("%+v", got)
 	}
 	// A long poll is read at once.

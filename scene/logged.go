@@ -27,7 +27,7 @@ func busyByLog(r *recording.Recording, p *Process, in recording.Interval) string
 	if float64(open) < 0.5*(seconds-1) && oldest < 0.5*seconds || open == 0 {
 		return ""
 	}
-	return fmt.Sprintf("up to %d requests were under way, as they tell by how long they took", most)
+	return fmt.Sprintf("up to %d requests were under way, by how long they took", most)
 }
 
 // LogsRequests tells whether a log says how long requests took: then its silence says

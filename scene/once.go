@@ -77,7 +77,7 @@ func fold(all []Symptom) []Symptom {
 	}
 	for k, i := range last {
 		if more := n[k] - mostAlike; more > 0 {
-			out[i].Text += fmt.Sprintf(" (and %d more like it of this process)", more)
+			out[i].Text += fmt.Sprintf(" (this process has %d more of this kind)", more)
 		}
 	}
 	return out

@@ -38,7 +38,7 @@ func plateaus(s *Scene, _ *recording.Recording) []Symptom {
 	return out
 }
 
-// keepsUp: the other end is on this host and nothing lies unread there.
+// keepsUp: the other end is on this host and nothing waits unread there.
 func keepsUp(peer *Socket) bool {
 	if peer == nil {
 		return false

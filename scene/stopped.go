@@ -53,7 +53,7 @@ func stoppedJVMs(s *Scene, r *recording.Recording) (out []Symptom) {
 		}
 		out = append(out, onset(Symptom{
 			Name: RequestLatency, Subject: p.Subject, Active: all, Side: "serve", Inferred: true, Amount: total / float64(len(all)), Unit: "s", Held: share, Share: share,
-			Text: fmt.Sprintf("the JVM stood still for %s of %s, %s at the longest: whoever asked it had to wait", units.Lasting(total), units.Lasting(length), units.Lasting(longest)),
+			Text: fmt.Sprintf("the JVM was paused for %s of %s, %s at the longest: whoever asked it had to wait", units.Lasting(total), units.Lasting(length), units.Lasting(longest)),
 		}, s))
 	}
 	return out

@@ -51,7 +51,7 @@ func (s *Scene) goBack(r *recording.Recording, st *Stream) {
 			st.Ends = fmt.Sprintf("%s, where it comes from, is not on this host", recording.Host(st.Way[len(st.Way)-1].To.First().Remote))
 			return
 		case from.Owner() == nil:
-			st.Ends = "nothing tells which process sends from " + from.First().Local
+			st.Ends = "nothing shows which process sends from " + from.First().Local
 			return
 		case len(st.Way) == maxLinks:
 			st.Ends = fmt.Sprintf("it was followed over %d connections and no further", maxLinks)
@@ -145,8 +145,9 @@ func brings(k *Socket) bool {
 
 // feederOf is the socket on which the process that sends from out gets the stream:
 // by what was read of the publishers' connections, else the only one that brings
-// something, else the one whose sender names the stream, else the one whose rhythm is the stream's, or that alone carries as much. Nil and no reason: it gets
-// none, and is the source. A writer of files has no such socket, and out is nil.
+// something, else the one whose sender names the stream, else the one whose rhythm is the stream's, or that alone
+// carries as much. Nil and no reason: it gets none, and is the source. A writer of files has no such socket, and out
+// is nil.
 func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer *Process) (in *Socket, by, why string) {
 	var all []*Socket
 	for _, k := range s.Sockets {
@@ -215,7 +216,7 @@ func (s *Scene) feederOf(r *recording.Recording, st *Stream, out *Socket, writer
 			return k, fmt.Sprintf("no frame of it came, and nothing of any of the %d streams that %s receives, all of them from %s", len(all), receiver, recording.Host(k.First().Remote)), ""
 		}
 	}
-	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing tells which of them is this one (snag watch --passive does)", receiver, len(all))
+	return nil, "", fmt.Sprintf("%s receives %d streams, and nothing shows which of them is this one (snag watch --passive does)", receiver, len(all))
 }
 
 // beforeHurt is how long before a stream suffers whoever sends it may have stopped, besides what is

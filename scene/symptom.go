@@ -55,7 +55,7 @@ type Symptom struct {
 	Inferred bool
 	// Elsewhere: it is not the target's, which the user named.
 	Elsewhere bool
-	// Side of a flow on which a freeze was seen: read (data lies unread) or write
+	// Side of a flow on which a freeze was seen: read (data waits unread) or write
 	// (none is acknowledged); read too of late answers that are told by data that lies
 	// unread. Of other late answers who measured them: serve, the service itself, or call,
 	// who asked. "" for other symptoms.

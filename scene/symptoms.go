@@ -238,7 +238,7 @@ const (
 	ofAsked = 0.1
 )
 
-// waitingRequests: data that lies unread at a process' sockets in most samples,
+// waitingRequests: data that waits unread at a process' sockets in most samples,
 // though it is read in the end.
 func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 	var out []Symptom
@@ -301,13 +301,13 @@ func waitingRequests(s *Scene, r *recording.Recording) []Symptom {
 		share := float64(waiting) / float64(len(times))
 		out = append(out, onset(Symptom{
 			Name: RequestLatency, Subject: p.Subject, Active: intervals.Merge(active, 0), Side: "read", Amount: share, Unit: "ratio", Share: share / 2,
-			Text: fmt.Sprintf("received data lay unread in %d of %d samples (from %s)", waiting, len(times), someOf(sockets)),
+			Text: fmt.Sprintf("received data waited unread in the socket buffer in %d of %d samples (from %s)", waiting, len(times), someOf(sockets)),
 		}, s))
 	}
 	return out
 }
 
-// quickMean is what a turn takes on average where nobody can mind what lies unread now and
+// quickMean is what a turn takes on average where nobody can mind what waits unread now and
 // then.
 const quickMean = 0.01 // s
 

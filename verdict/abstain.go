@@ -121,7 +121,7 @@ func (v *Verdict) tellApart(g *graph) {
 			if a.state = Contributing; a.elsewhere {
 				continue
 			}
-			v.Abstained = fmt.Sprintf("%s and %s explain the same harm, and nothing tells them apart", a.suspect.Name, b.suspect.Name)
+			v.Abstained = fmt.Sprintf("%s and %s explain the same harm, and nothing distinguishes them", a.suspect.Name, b.suspect.Name)
 			v.Next = firstOf(a.finding.Next, b.finding.Next, a.suspect.Next, b.suspect.Next)
 		}
 	}

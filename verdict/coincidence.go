@@ -181,7 +181,7 @@ func (c Coincidence) String() string {
 	case c.Onsets == 0 || c.hit == nil:
 		return ""
 	case c.Covered >= coversAll:
-		return fmt.Sprintf("the cause fills %.0f %% of the window: time tells nothing", 100*c.Covered)
+		return fmt.Sprintf("the cause fills %.0f %% of the window: time shows nothing", 100*c.Covered)
 	case c.Onsets < fewOnsets:
 		return fmt.Sprintf("%d of %d, as it happens", c.Hits, c.Onsets)
 	}

@@ -25,7 +25,7 @@ func TestHeldUp(t *testing.T) {
 		"late, and nobody knows how many": {scene.Symptom{Name: scene.RequestLatency, Unit: "s", Amount: 9, Share: 0.4}, 0.4},
 		"a few failures":                  {scene.Symptom{Name: scene.FailedAnswers, Amount: 3}, 0.3},
 		"failures of who asks at once":    {scene.Symptom{Name: scene.ConnectionErrors, Amount: 4000}, 1},
-		"a viewer's picture stood still":  {scene.Symptom{Name: scene.StreamFreeze, Amount: 4, Unit: "s"}, 0.4},
+		"a viewer's picture stopped":      {scene.Symptom{Name: scene.StreamFreeze, Amount: 4, Unit: "s"}, 0.4},
 		"datagrams lost, half the time":   {scene.Symptom{Name: scene.DatagramsLost, Active: half, Amount: 9000}, 0.5},
 		"a window held it for two thirds": {scene.Symptom{Name: scene.ThroughputPlateau, Active: half, Amount: 0.66}, 0.33},
 		"next to nothing":                 {scene.Symptom{Name: scene.FailedAnswers, Amount: 0.1}, leastHeld},

@@ -20,7 +20,7 @@ func (v *Verdict) loadTellsNothing() string {
 		case row.NotTheServices != "":
 			return fmt.Sprintf("the figures of the load of %s are not the service's: %s; they clear nobody", row.Target, row.NotTheServices)
 		case row.Answered == 0:
-			return fmt.Sprintf("no request of the load of %s was answered: nobody can tell how the service does under it", row.Target)
+			return fmt.Sprintf("no request of the load of %s was answered: it is not known how the service does under it", row.Target)
 		}
 	}
 	if c, ok := v.Recording.Measured(recording.MeasureLoad); !ok && c.State == recording.CoverageFailed {

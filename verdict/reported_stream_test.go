@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatIsToldOfAWatchedStream(t *testing.T) {
-	c, err := rectest.Parse([]byte(`Two streams, one of which stood still from 10.2 to 15.4.
+	c, err := rectest.Parse([]byte(`Two streams, one of which stopped from 10.2 to 15.4.
 -- streams --
 {"t":1,"name":"live/match","url":"rtmp://10.0.0.2/live/match","protocol":"rtmp","side":"player","netns":1,"local":"10.0.0.9:50000","remote":"10.0.0.2:1935","asked":0.1,"first":0.5}
 {"t":1,"name":"live/other.m3u8","url":"http://10.0.0.2/live/other.m3u8","protocol":"hls","side":"player","netns":1,"local":"10.0.0.9:50001","remote":"10.0.0.2:8080","asked":0.1,"first":0.5}

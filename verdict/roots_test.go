@@ -174,7 +174,7 @@ func TestRivalsAreNotToldApart(t *testing.T) {
 	g := connect(sc, found, v.Symptoms, nil)
 	g.settle()
 	v.abstain(g, nil)
-	if someCulprit(g) || !strings.Contains(v.Abstained, "nothing tells them apart") || v.Next == "" {
+	if someCulprit(g) || !strings.Contains(v.Abstained, "nothing distinguishes them") || v.Next == "" {
 		t.Errorf("abstained %q, next %q", v.Abstained, v.Next)
 	}
 }

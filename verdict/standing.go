@@ -173,7 +173,7 @@ func (v *Verdict) Why() (text, next string) {
 			return "the recording holds nothing by which any of its suspects could be judged", "snag find --out DIR, on a disk with some MB to spare"
 		}
 		if lacking := v.Uncounted(); text == "" && len(lacking) > 0 {
-			text = fmt.Sprintf("many requests of HTTP/2 at %s were not seen, so nobody can tell how long they take", v.Scene.Name(lacking[0].Subject))
+			text = fmt.Sprintf("many requests of HTTP/2 at %s were not seen, so it is not known how long they take", v.Scene.Name(lacking[0].Subject))
 			if len(lacking) > 1 {
 				text += fmt.Sprintf(" (and at %d more)", len(lacking)-1)
 			}

@@ -50,7 +50,7 @@ one (/proc/PID/sched); else since the first look, marked ≥.`,
 	flags := cmd.Flags()
 	addTarget(cmd, &f.target, "look at")
 	flags.BoolVar(&f.all, "all", false, "look at every process (the default)")
-	flags.DurationVar(&f.window, "for", time.Second, "time between the two looks, as 300ms or 3s")
+	flags.DurationVar(&f.window, "for", time.Second, "time between the two samples, as 300ms or 3s")
 	flags.BoolVar(&f.allThreads, "all-threads", false, "list idle threads too")
 	flags.BoolVar(&f.json, "json", false, "JSON on standard output (docs/syscalls.md)")
 	flags.IntVar(&f.top, "top", 40, "list at most so many")

@@ -1,4 +1,4 @@
-// Command snag finds what a stream or a request is caught on and names it, with
+// Command snag finds what a stream or a request is blocked by and names it, with
 // evidence for and against.
 package main
 
@@ -24,9 +24,9 @@ func main() {
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "snag",
-		Short: "Find what a stream or a request is caught on",
+		Short: "Find what a stream or a request is blocked by",
 		Long: `snag watches a Linux host for half a minute and names what a stream or a request
-is caught on: the socket, the process, the queue, the knob; with evidence for and
+is blocked by: the socket, the process, the queue, the knob; with evidence for and
 against, what it ruled out, and what it could not see. It changes nothing.
 
   sudo snag find                look at the whole machine for 30 s

@@ -26,7 +26,8 @@ const (
 )
 
 // stayLean has the collector run sooner than Go would by itself, which lets the heap
-// double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or GOGC goes first.
+// double, until ctx ends, and gives back what only the program's start needed. What the user says in GOMEMLIMIT or
+// GOGC goes first.
 func stayLean(ctx context.Context) { stayWithin(ctx, smallHeap, startPercent) }
 
 // stayWithin is stayLean for a heap that may be larger, with its own GOGC for the first

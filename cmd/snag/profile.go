@@ -80,9 +80,9 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
 	flags.BoolVar(&f.off, "off", false, "also the time off the CPU: where threads waited, and for what (not with --all)")
 	flags.BoolVar(&f.locks, "go-locks", false, "with --off, of a Go program: for which mutexes goroutines wait, and who holds them; puts breakpoints where it waits for a mutex and lets one go (1 to 20 µs each time, by the machine)")
 	flags.BoolVar(&f.stops, "go-runtime", false, "with --off, of a Go program: when its runtime stopped the world, and why; puts a breakpoint there")
-	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, some ms to some 100 ms by how much code it has")
+	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, a few ms to about 100 ms by how much code it has")
 	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
-	flags.BoolVar(&f.inl, "inlined", false, "show functions that the compiler put into others as frames of their own, \"f (inlined)\", of programs with debugging information (C, C++, Rust, Go): needs memory for all of it, some 100 MB for a large program")
+	flags.BoolVar(&f.inl, "inlined", false, "show functions that the compiler put into others as frames of their own, \"f (inlined)\", of programs with debugging information (C, C++, Rust, Go): needs memory for all of it, about 100 MB for a large program")
 	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder; with --read: write the profiles there")
 	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording, or of a file that snag read takes")
 	flags.StringVar(&f.event, "event", "", "with --read of what perf recorded: only this event, as page-faults (default: all)")
@@ -109,9 +109,9 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 	case f.off && f.all:
 		return cli.Usage("--off needs --pid, --unit, --port or --netns: the waits of all threads of a machine are more than a profile can pay for")
 	case f.jit && !changed("pid"):
-		return cli.Usage("--jit-maps needs --pid: it stops a JVM for a moment, so it is told which")
+		return cli.Usage("--jit-maps needs --pid: it stops a JVM for a moment, so it must know which")
 	case (f.locks || f.stops) && !f.off:
-		return cli.Usage("--go-locks and --go-runtime need --off: they tell what goroutines wait for")
+		return cli.Usage("--go-locks and --go-runtime need --off: they show what goroutines wait for")
 	case f.lines < 1 || f.lines > 1000:
 		return cli.Usage("--top %d: from 1 to 1000", f.lines)
 	}
@@ -234,7 +234,7 @@ func (f *profileFlags) jitAtTheEnd(ctx context.Context, progress *progress) func
 // another user's.
 func (f *profileFlags) into(dir string) string {
 	if f.from != nil && unix.Access(dir, unix.W_OK) != nil {
-		fmt.Fprintf(shown.To(os.Stderr), "snag: the profiles are not written to %s, which is another user's or may not be written to: --out names another folder\n", dir)
+		fmt.Fprintf(shown.To(os.Stderr), "snag: the profiles are not written to %s, which is another user's or can't be written to: --out names another folder\n", dir)
 		return ""
 	}
 	return dir

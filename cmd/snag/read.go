@@ -35,7 +35,7 @@ func readCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read FILE…",
 		Short: "Make a recording of files that others wrote, and judge it",
-		Long: `Reads what other tools recorded, in any mix: a file's content tells what it is, never
+		Long: `Reads what other tools recorded, in any mix: a file's content shows what it is, never
 its name, plain or packed by gzip or zstd; - is standard input. All files become one
 recording, which is judged as one of snag find is. Memory stays bounded whatever the
 size of the files.
@@ -61,12 +61,12 @@ far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
 	flags.StringVar(&f.only, "only", "", "of captures only the packets that this filter matches, as tcpdump has them: 'host 10.0.0.5 and port 443'")
 	flags.StringVar(&f.from, "from", "", "judge nothing from before this time: a time of day, or a date and time")
 	flags.StringVar(&f.to, "to", "", "judge nothing from after this time")
-	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files tell, else this host's)")
+	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files say, else this host's)")
 	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file, or of all files of a host, whose clock was wrong, FILE=+3.2s; may be given more than once")
-	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they tell); may be given more than once")
+	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they say); may be given more than once")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
-	flags.StringVar(&f.mapFile, "map", "", "what lines of logs tell, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")
-	flags.StringVar(&f.timeline, "timeline", "", "what all files tell of this stream, peer or process, in order, before the verdict")
+	flags.StringVar(&f.mapFile, "map", "", "what lines of logs mean, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")
+	flags.StringVar(&f.timeline, "timeline", "", "what all files say of this stream, peer or process, in order, before the verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.show.register(cmd)
 	return cmd

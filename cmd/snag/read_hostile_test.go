@@ -64,8 +64,8 @@ func kinds(t testing.TB) map[string][]byte {
 	return all
 }
 
-// snagRead runs the command snag (the test's own program has more to map) and gives what it said, its exit code and the most
-// memory that it had.
+// snagRead runs the command snag (the test's own program has more to map) and gives what it said, its exit code and
+// the most memory that it had.
 func snagRead(t *testing.T, snag string, stdin io.Reader, args ...string) (stdout, stderr string, code int, rss int64) {
 	t.Helper()
 	cmd := exec.Command(snag, append([]string{"read", "--out", filepath.Join(t.TempDir(), "out")}, args...)...)
@@ -197,7 +197,7 @@ func TestReadRefusesInOneLine(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/dev/null":           "it is empty",
-		"/dev/zero":           "it is nothing that snag knows",
+		"/dev/zero":           "unrecognised format",
 		dir + "/nowhere":      "no such file",
 		dir + "/secret/inner": "not a directory",
 	} {

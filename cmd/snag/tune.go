@@ -192,6 +192,14 @@ func tuneUndo(f *tuneFlags) *cobra.Command {
 	}
 }
 
+// settingsAre counts settings, with the verb.
+func settingsAre(n int) string {
+	if n == 1 {
+		return "1 setting is"
+	}
+	return fmt.Sprintf("%d settings are", n)
+}
+
 // writeUndone says what an undo came to.
 func writeUndone(out io.Writer, e apply.Entry) {
 	ended := e.State.Ended()
@@ -199,7 +207,7 @@ func writeUndone(out io.Writer, e apply.Entry) {
 	case n > 0 && n == len(ended):
 		fmt.Fprintf(out, "plan %s: nothing is left to undo, and it is settled\n", e.ID)
 	default:
-		fmt.Fprintf(out, "plan %s is undone: %d settings are as before\n", e.ID, n-len(ended))
+		fmt.Fprintf(out, "plan %s is undone: %s as before\n", e.ID, settingsAre(n-len(ended)))
 	}
 	for _, c := range ended {
 		fmt.Fprintf(out, "  %s: %s\n", c.Target, c.Ended)

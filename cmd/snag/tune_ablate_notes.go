@@ -48,7 +48,7 @@ func (a *ablation) notes(out io.Writer) {
 		fmt.Fprintf(out, "The machine drifted: %s with all on at first, %s at last. Each comparison is within its own round, so this does not favour any.\n", a.number(d[0]), a.number(d[1]))
 	}
 	if r.Cut {
-		fmt.Fprintln(out, "It ended before all was told: --within and --rounds give it more time.")
+		fmt.Fprintln(out, "It ended before all was measured: --within and --rounds give it more time.")
 	}
 	var idle []string
 	for _, c := range a.all {
@@ -111,11 +111,11 @@ func (a *ablation) untold(out io.Writer) {
 		switch {
 		case r.high == 0:
 		case r.high > 20*a.flags.rounds:
-			fmt.Fprintf(out, " More rounds would not tell within a reasonable time: a steadier or longer load would, or a larger --smallest.")
+			fmt.Fprintf(out, " More rounds would not decide it within a reasonable time: a steadier or longer load would, or a larger --smallest.")
 		case r.low == r.high:
-			fmt.Fprintf(out, " About %d rounds would tell (--rounds), or a steadier load.", r.high)
+			fmt.Fprintf(out, " About %d rounds would decide it (--rounds), or a steadier load.", r.high)
 		default:
-			fmt.Fprintf(out, " About %d to %d rounds would tell (--rounds), or a steadier load.", r.low, r.high)
+			fmt.Fprintf(out, " About %d to %d rounds would decide it (--rounds), or a steadier load.", r.low, r.high)
 		}
 		fmt.Fprintln(out)
 	}

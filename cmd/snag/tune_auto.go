@@ -58,7 +58,7 @@ func settleAuto(cmd *cobra.Command, s *apply.Store, id string, v *verifyFlags) e
 	case verify.Reduced:
 		o.Did = "not confirmed: it helped, but it is not gone. snag tune confirm keeps it; else it is undone at its deadline"
 	case verify.TooEarly:
-		o.Did = "not confirmed: there is less of it so far. snag tune verify --for tells, as above; snag tune confirm keeps it; else it is undone at its deadline"
+		o.Did = "not confirmed: there is less of it so far. snag tune verify --for decides, as above; snag tune confirm keeps it; else it is undone at its deadline"
 	default:
 		if err := undoAuto(s, id, "--auto: "+string(o.Outcome)); err != nil {
 			return errors.Join(o.write(cmd.OutOrStdout(), v.json), err)

@@ -37,7 +37,7 @@ and what only the program can do. It changes nothing. To a terminal it prints th
 for a person; else, or with --yaml, the file that snag tune apply takes.
 
 For a recording of another host, or of this one before it was booted, the values now are
-those that the recording tells.
+those that the recording has.
 
 With --audit it asks for no culprit: it names what is too small for --role, each with
 its source and with the measurement that would show that it matters. Without DIR it

@@ -39,7 +39,7 @@ type verifyFlags struct {
 
 func (v *verifyFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.DurationVar(&v.window, "for", 0, "how long to measure (default: as long as the recording that the plan was made from, and up to 5m if it takes that to tell)")
+	flags.DurationVar(&v.window, "for", 0, "how long to measure (default: as long as the recording that the plan was made from, and up to 5m if it takes that long to decide)")
 	flags.DurationVar(&v.settle, "settle", 2*time.Second, "wait this long before, for what is under way from the time of the old values")
 	flags.StringVar(&v.load, "load", "", "run this command meanwhile; its words are split by their quotes, no shell sees it")
 	flags.StringVarP(&v.out, "out", "o", "", "keep the recording in this folder (default: beside the plan's journal)")
@@ -276,15 +276,15 @@ func (o *outcome) write(out io.Writer, asJSON bool) error {
 		fmt.Fprintf(out, ": %s", o.Why)
 	}
 	fmt.Fprintf(out, "\n\n")
-	writeCompared(out, "felt", o.Felt)
+	writeCompared(out, "symptom", o.Felt)
 	if o.Cause != nil {
 		writeCompared(out, "cause", *o.Cause)
 	}
 	if l := o.Load; l != nil {
-		fmt.Fprintf(out, "  load   %s → %s %s (%.0f %%)\n", number(l.Before), number(l.After), l.Unit, 100*l.Ratio)
+		fmt.Fprintf(out, "  load    %s → %s %s (%.0f %%)\n", number(l.Before), number(l.After), l.Unit, 100*l.Ratio)
 	}
 	for _, n := range o.Notes {
-		fmt.Fprintf(out, "  note   %s\n", n)
+		fmt.Fprintf(out, "  note    %s\n", n)
 	}
 	fmt.Fprintf(out, "\n  of %s (%s)\n  recordings %s → %s\n", o.Subject, o.Suspect, o.Baseline, o.Recording)
 	if o.Did != "" {
@@ -303,7 +303,7 @@ func writeCompared(out io.Writer, name string, c verify.Compared) {
 		high, unit := inUnit(f.High, c.Unit)
 		return fmt.Sprintf("%s [%s, %s]%s", value, low, high, unit)
 	}
-	fmt.Fprintf(out, "  %-6s %s: %s → %s: %s\n", name, c.What, figure(c.Before), figure(c.After), c.Outcome)
+	fmt.Fprintf(out, "  %-7s %s: %s → %s: %s\n", name, c.What, figure(c.Before), figure(c.After), c.Outcome)
 }
 
 // inUnit writes an amount, and what is left to say of its unit: a latency has its own

@@ -96,7 +96,7 @@ not be read, 1 failed, 2 usage.`,
 	flags.StringVar(&f.page, "page", "", "serve a page of all streams with what happened to them, at this address: :8099 for this host alone, else ADDRESS:8099 (docs/page.md)")
 	flags.StringVar(&f.onFreeze, "on-freeze", "", "run this command, without a shell, when a stream freezes or is down; limits: docs/watch.md")
 	flags.DurationVar(&f.onTimeout, "on-freeze-timeout", 30*time.Second, "kill that command after so long")
-	flags.StringVar(&f.webhook, "webhook", "", "post JSON to this URL when a stream freezes or is down, and when it is well again")
+	flags.StringVar(&f.webhook, "webhook", "", "post JSON to this URL when a stream freezes or is down, and when it is healthy again")
 	flags.StringVar(&f.secret, "webhook-secret", "", "sign what is posted with the secret in this file (HMAC-SHA256); how to verify it: docs/watch.md")
 	flags.StringVar(&f.form, "webhook-form", "snag", "what is posted: snag, alertmanager (POST /api/v2/alerts) or slack (an incoming webhook)")
 	flags.BoolVar(&f.json, "json", false, "an object of JSON a line on standard output (docs/watch.md)")

@@ -168,7 +168,7 @@ func (c *capturing) tellDrops(note func(string)) {
 	c.o.Stats = func(s passive.Stats) { // once a second
 		keep(s)
 		if quiet--; s.Capture.Dropped > told && quiet <= 0 {
-			note(fmt.Sprintf("the capture misses packets, %d so far of %d: what stops or is missing just then is not told as any stream's", s.Capture.Dropped, s.Capture.Packets))
+			note(fmt.Sprintf("the capture misses packets, %d so far of %d: what stops or is missing just then is not counted as any stream's", s.Capture.Dropped, s.Capture.Packets))
 			told, quiet = s.Capture.Dropped, 10
 		}
 	}

@@ -124,7 +124,7 @@ func (r *Reader) block(kind uint32, b []byte, f *Frame) (bool, error) {
 		i, drops = int(r.u16(b)), r.u16(b[2:])
 	}
 	if i >= len(r.faces) {
-		return false, fmt.Errorf("a packet of interface %d, of which the file tells nothing", i)
+		return false, fmt.Errorf("a packet of interface %d, that the file does not describe", i)
 	}
 	n := int(r.u32(b[12:]))
 	if n > len(b)-20 || n > maxFrame {

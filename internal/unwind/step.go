@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	errUnknown = errors.New("nothing tells the caller")
+	errUnknown = errors.New("nothing shows the caller")
 	errBeyond  = errors.New("the copy of the stack ends before the caller's frame")
 )
 

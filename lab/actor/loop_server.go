@@ -12,7 +12,7 @@ import (
 
 var loopServer = Actor{
 	Name:  "loop-server",
-	About: "answers requests one after another in one thread, as an event loop does: those that wait lie unread at their sockets",
+	About: "answers requests one after another in one thread, as an event loop does: those that wait wait unread in the socket buffer at their sockets",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		listen := f.String("listen", "", "address:port")
 		spin := f.Duration("spin", 0, "CPU time of a request")

@@ -18,8 +18,8 @@ const (
 	replySize = 60
 )
 
-// A two-write client sends a request as a header and a body, a write each. Without TCP_NODELAY the body waits until the header is
-// acknowledged (RFC 896), and the server has no reason to acknowledge it before
+// A two-write client sends a request as a header and a body, a write each. Without TCP_NODELAY the body waits until
+// the header is acknowledged (RFC 896), and the server has no reason to acknowledge it before
 // its timer fires, since the answer needs the body (RFC 1122, 4.2.3.2).
 var twoWriteClient = Actor{
 	Name:  "two-write-client",

@@ -23,7 +23,7 @@ var viewer = Actor{
 	About: "runs a player that prints the time stamp of each frame it gets (ffmpeg -f framecrc -), and logs the frames that its screen would show",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		path := f.String("log", "", "file for the client's log")
-		buffer := f.Duration("buffer", 500*time.Millisecond, "of the stream, before the picture begins and after each time that it stood still")
+		buffer := f.Duration("buffer", 500*time.Millisecond, "of the stream, before the picture begins and after each time that it stopped")
 		again := f.Duration("again", time.Second, "how long it waits to come back when the player ends")
 		if err := parse(); err != nil {
 			return err

@@ -49,7 +49,7 @@ func TestScreen(t *testing.T) {
 	} {
 		still, shown := seen(newScreen(500*ms), 10*time.Second, c.came)
 		if still < c.least || still > c.most || shown < 100 {
-			t.Errorf("%s: the picture stood still for %v, %d frames shown; want %v to %v", c.name, still, shown, c.least, c.most)
+			t.Errorf("%s: the picture stopped for %v, %d frames shown; want %v to %v", c.name, still, shown, c.least, c.most)
 		}
 	}
 }

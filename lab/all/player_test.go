@@ -84,7 +84,7 @@ var (
 func TestThePlayerAtSeveralPlaces(t *testing.T) {
 	for name, where := range map[string]struct{ says, next string }{
 		"server-stall-layers-sick":           {"between ingest and origin it was held up", "on 10.88.1.1 (ingest): snag find --stream rtmp://10.88.1.3:1935/live/match; on 10.88.1.3 (origin): snag find --stream"},
-		"server-stall-layers-distractor":     {"it stood still at ingest already", "on 10.88.1.1 (ingest): snag find --stream rtmp://10.88.1.1:1935/live/match"},
+		"server-stall-layers-distractor":     {"it stopped at ingest already", "on 10.88.1.1 (ingest): snag find --stream rtmp://10.88.1.1:1935/live/match"},
 		"uplink-throttled-layers-sick":       {"between origin and edge it was held up", "on 10.88.1.3 (origin): snag find --stream rtmp://10.88.1.4:1935/live/match; on 10.88.1.4 (edge): snag find --stream"},
 		"server-stall-layers-healthy":        {},
 		"uplink-throttled-layers-healthy":    {},

@@ -6,7 +6,7 @@
 // epoll set, in Java a poller with an executor (as Tomcat), in Python a poller with a pool
 // of threads (as gunicorn's gthread), in Go a goroutine for each connection with a
 // semaphore, in Node an event loop with a limit of requests at work and a queue before it.
-// In C, Java and Python a request that waits for a worker lies unread in its socket; in Go
+// In C, Java and Python a request that waits for a worker waits unread in its socket; in Go
 // and Node it was read.
 //
 // The programs take LISTEN SIZE WORKERS WORK WAIT CONTROL [NAME=VALUE]..., times in

@@ -11,8 +11,8 @@ import (
 // read without snag, for checks of the truth.
 type Moment struct {
 	SendQ  int    // bytes that wait at the encoders' sockets, of the fullest
-	RecvQ  int    // bytes that lie unread at the server's sockets, of the fullest
-	Unread int    // bytes that lie unread at the viewers' sockets, of the fullest
+	RecvQ  int    // bytes that wait unread at the server's sockets, of the fullest
+	Unread int    // bytes that wait unread at the viewers' sockets, of the fullest
 	Came   uint64 // bytes that the server's host has received
 	Seen   uint64 // bytes that the viewers' host has received
 }
@@ -72,7 +72,7 @@ const trickle = 3000 // bytes/s
 type Watched struct {
 	Server, Viewer Gap // where hardly anything came
 	Full           int // looks at which more than 30 kB waited at the encoders
-	Unread         int // looks at which more than 30 kB lay unread at the viewers
+	Unread         int // looks at which more than 30 kB waited unread at the viewers
 	Looks          int
 }
 
@@ -117,7 +117,7 @@ func (w Watched) NotTheEncoder() error {
 // NotTheServer is why the server did not stop; nil where it did.
 func (w Watched) NotTheServer() error {
 	if w.Viewer.LeastRecvQ < 20_000 {
-		return fmt.Errorf("only %d bytes lay unread at the server: it was not the server", w.Viewer.LeastRecvQ)
+		return fmt.Errorf("only %d bytes waited unread in the server's socket buffer: it was not the server", w.Viewer.LeastRecvQ)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ type Fault int
 const (
 	None      Fault = iota
 	NotSent         // nothing comes to the server's host
-	NotPacked       // it comes, and lies unread
+	NotPacked       // it comes, and waits unread
 )
 
 // errorf is what of a test the checks need.
@@ -34,7 +34,7 @@ const stood = 3 * time.Second
 
 // TruthOfHLS checks an incident on segments by the file system and the sockets, without
 // snag: whether the playlist stood still for longer than three segments are long, and
-// whether what was sent meanwhile lay unread on the server.
+// whether what was sent meanwhile waited unread on the server.
 func TruthOfHLS(t errorf, s *lab.Stage, v lab.Variant, faults map[lab.Variant]Fault) {
 	t.Helper()
 	playlist := filepath.Join(origin.Segments(s), origin.Stream+".m3u8")
@@ -70,19 +70,19 @@ func TruthOfHLS(t errorf, s *lab.Stage, v lab.Variant, faults map[lab.Variant]Fa
 	if written.IsZero() {
 		t.Fatal("no playlist came: " + playlist)
 	}
-	t.Logf("%s: the playlist stood still for %s, and %d bytes at least lay unread at the server meanwhile", v, longest, unread)
+	t.Logf("%s: the playlist stopped for %s, and %d bytes at least waited unread in the server's socket buffer meanwhile", v, longest, unread)
 	want := faults[v]
 	if (longest > stood) != (want != None) {
-		t.Errorf("the playlist stood still for %s at the longest", longest)
+		t.Errorf("the playlist stopped for %s at the longest", longest)
 	}
 	switch want {
 	case NotSent:
 		if unread > 10_000 {
-			t.Errorf("%d bytes lay unread at the server: it was not the encoder", unread)
+			t.Errorf("%d bytes waited unread in the server's socket buffer: it was not the encoder", unread)
 		}
 	case NotPacked:
 		if unread < 20_000 {
-			t.Errorf("only %d bytes lay unread at the server: it was not who packs", unread)
+			t.Errorf("only %d bytes waited unread in the server's socket buffer: it was not who packs", unread)
 		}
 	}
 }

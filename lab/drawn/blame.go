@@ -96,7 +96,7 @@ var claims = []claim{
 	{says: regexp.MustCompile("not one encoder"), never: []Place{AtEncoder}},
 	{says: regexp.MustCompile("the way to snag, or snag's own host"), never: []Place{AtEncoder, OnUplink, AtServer}},
 	{says: regexp.MustCompile("what it does not share with the others"), never: []Place{AtServer}},
-	{says: regexp.MustCompile("an encoder by its capture clock stood still, or it skipped"), never: []Place{AtReader}},
+	{says: regexp.MustCompile("an encoder by its capture clock stopped, or it skipped"), never: []Place{AtReader}},
 	{says: regexp.MustCompile("a slow encoder, or a link that is too narrow"), never: []Place{AtServer, AtReader}},
 	{says: regexp.MustCompile("an encoder that (paused|can't keep up)|most likely its encoder"), never: []Place{OnUplink, AtServer, AtReader}},
 	{says: regexp.MustCompile("the sender was restarted, or another took its place"), restarts: true},

@@ -26,7 +26,7 @@ func TestTruth(t *testing.T) {
 		t.Logf("%s: %.2f s of the stream a second, %+v", v, pace, w)
 		// It prints every half second: a twentieth of the time may be missing at an end.
 		if v == lab.Sick && (pace < 0.7 || pace > 0.9 || w.Full > 0 || w.Server.RecvQ > 10_000) {
-			t.Errorf("%.2f s of the stream a second; the encoder's queue was full at %d looks, %d bytes unread at the server", pace, w.Full, w.Server.RecvQ)
+			t.Errorf("%.2f s of the stream a second; the encoder's queue was full in %d samples, %d bytes unread at the server", pace, w.Full, w.Server.RecvQ)
 		}
 		if v != lab.Sick && pace < 0.9 {
 			t.Errorf("%.2f s of the stream a second", pace)

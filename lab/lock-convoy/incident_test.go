@@ -33,7 +33,7 @@ func TestTruth(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 		if (v == lab.Sick) != (jammed > looks/2) {
-			t.Errorf("%d threads waited for the lock on average; most of them at %d of %d looks", waiting/looks, jammed, looks)
+			t.Errorf("%d threads waited for the lock on average; most of them in %d of %d samples", waiting/looks, jammed, looks)
 		}
 		p50, ok := threadserver.LastP50(s.ProcessOf("client").Printed())
 		if !ok {

@@ -11,7 +11,7 @@ import (
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:  "pmtu-blackhole",
-	Title: "uploads stand still after their first small writes: a tunnel on the way takes 1,400 bytes, and a filter drops the ICMP that says so",
+	Title: "uploads stop after their first small writes: a tunnel on the way takes 1,400 bytes, and a filter drops the ICMP that says so",
 	Apart: true,
 	Needs: []lab.Tool{lab.IP, lab.NFT, lab.Sysctl},
 	Want: lab.Want{

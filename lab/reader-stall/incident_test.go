@@ -20,7 +20,7 @@ func TestTruth(t *testing.T) {
 		}
 		t.Logf("%s: %+v", v, w)
 		if v == lab.Sick && (w.Unread < w.Looks/4 || w.Server.Length > time.Second || w.Viewer.Length > time.Second) {
-			t.Errorf("the recorder's queue was full at %d of %d looks; the server got nothing for %s, the other player for %s", w.Unread, w.Looks, w.Server.Length, w.Viewer.Length)
+			t.Errorf("the recorder's queue was full in %d of %d samples; the server got nothing for %s, the other player for %s", w.Unread, w.Looks, w.Server.Length, w.Viewer.Length)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func TestThreadsWaitForMemory(t *testing.T) {
 				stood += e.Length.Seconds()
 			}
 		})
-		t.Logf("%d stalls of 200 ms and more of %d threads, %.1f s in all; at safepoints it stood still for %.3f s", stalls, len(threads), stalled, stood)
+		t.Logf("%d stalls of 200 ms and more of %d threads, %.1f s in all; at safepoints it stopped for %.3f s", stalls, len(threads), stalled, stood)
 		if r.Collector() != "ZGC" || stalls < 5 || len(threads) < 3 || stood > stalled/5 {
 			t.Errorf("%s: %d stalls of %d threads, %.1f s; safepoints %.1f s", r.Collector(), stalls, len(threads), stalled, stood)
 		}

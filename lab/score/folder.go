@@ -15,7 +15,8 @@ import (
 )
 
 // Folder holds the recordings of a score: KEY.snag, packed, KEY-baseline.snag where
-// find compared it with another, and KEY.json, what is known of the run besides. A run without a verdict has KEY.json only.
+// find compared it with another, and KEY.json, what is known of the run besides. A run without a verdict has KEY.json
+// only.
 type Folder string
 
 // Kept is what is known of a run besides its recording.

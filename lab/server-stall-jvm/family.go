@@ -28,7 +28,7 @@ func buildFamily(b *drawn.Bench) {
 	pause := b.Duration("pauses last", 400*time.Millisecond, 5*time.Second)
 	if b.Built("pauses") {
 		loop = int(pause.Milliseconds())
-		b.Amount("all threads stand still for %v, 3 s after the time before", pause)
+		b.Amount("all threads stop for %v, 3 s after the time before", pause)
 	}
 	relay := b.Run(w.Server, "java", []string{"java", "-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-cp", b.Dir(), "PauseRelay",
 		"1936", "10.88.2.1", "1935", strconv.Itoa(loop)})

@@ -15,7 +15,7 @@ import (
 // Incident is the cause of that name, by a runtime that pauses.
 var Incident = lab.Incident{
 	Name:  "server-stall-jvm",
-	Title: "a Java relay between server and viewer stands still for some seconds whenever it collects its garbage",
+	Title: "a Java relay between server and viewer stops for some seconds whenever it collects its garbage",
 	Long:  true,
 	Needs: append([]lab.Tool{{Command: "java", Package: "default-jdk-headless"}, {Command: "javac", Package: "default-jdk-headless"}}, broadcast.Tools...),
 	Want: lab.Want{

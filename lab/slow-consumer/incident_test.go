@@ -44,13 +44,13 @@ func TestTruth(t *testing.T) {
 			}
 		}
 		if (v == lab.Sick) != (blocked > looks/3) || (v != lab.Sick && blocked > looks/10) {
-			t.Errorf("the relay was in write at %d of %d looks", blocked, looks)
+			t.Errorf("the relay was in write in %d of %d samples", blocked, looks)
 		}
 		if (v != lab.Healthy) != (full > looks/3) {
-			t.Errorf("a consumer's Send-Q was full at %d of %d looks", full, looks)
+			t.Errorf("a consumer's Send-Q was full in %d of %d samples", full, looks)
 		}
 		if (v == lab.Sick) != (piled > looks/4) {
-			t.Errorf("the publisher's Recv-Q was full at %d of %d looks", piled, looks)
+			t.Errorf("the publisher's Recv-Q was full in %d of %d samples", piled, looks)
 		}
 		t.Logf("of %d looks: relay in write %d, a Send-Q full %d, the publisher's Recv-Q full %d", looks, blocked, full, piled)
 	})

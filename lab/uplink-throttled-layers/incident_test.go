@@ -27,7 +27,7 @@ func TestTruth(t *testing.T) {
 			t.Errorf("%d bytes wait at the origin for the edge", waits)
 		}
 		if still["ingest"] > 1500*time.Millisecond || still["origin"] > 1500*time.Millisecond {
-			t.Errorf("it stood still before the edge: %v", still)
+			t.Errorf("it stopped before the edge: %v", still)
 		}
 	})
 }

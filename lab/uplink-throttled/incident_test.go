@@ -20,7 +20,7 @@ func TestTruth(t *testing.T) {
 		}
 		t.Logf("%s: %+v", v, w)
 		if v == lab.Sick && (2*w.Full < w.Looks || w.Server.Length > 2*time.Second || w.Server.RecvQ > 10_000) {
-			t.Errorf("the encoder's queue was full at %d of %d looks; the server got nothing for %s, with up to %d bytes unread", w.Full, w.Looks, w.Server.Length, w.Server.RecvQ)
+			t.Errorf("the encoder's queue was full in %d of %d samples; the server got nothing for %s, with up to %d bytes unread", w.Full, w.Looks, w.Server.Length, w.Server.RecvQ)
 		}
 	})
 }

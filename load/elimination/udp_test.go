@@ -14,7 +14,8 @@ func overDatagrams() *Measures {
 	return m
 }
 
-// Where all is well, all are ruled out that could be measured; the handler is not, as nothing is known that does nothing.
+// Where all is well, all are ruled out that could be measured; the handler is not, as nothing is known that does
+// nothing.
 func TestWellOverUDP(t *testing.T) {
 	t.Parallel()
 	for _, s := range Judge(overDatagrams()) {

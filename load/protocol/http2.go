@@ -168,7 +168,8 @@ func (c *http2Client) Read(b []byte) (Got, error) {
 // ErrGoing is not an error of the protocol: the connection ends, and no answer is to come.
 var ErrGoing = errors.New("the server ends the connection (GOAWAY)")
 
-// Limit implements Many. Until the server's SETTINGS are here, one request is enough to learn them: more may be refused.
+// Limit implements Many. Until the server's SETTINGS are here, one request is enough to learn them: more may be
+// refused.
 func (c *http2Client) Limit() (n int, said bool) {
 	switch {
 	case c.going:

@@ -49,7 +49,7 @@ func Coverage(r *load.Result, err error, clock func(time.Time) recording.Time) r
 		c.State, c.Why = recording.CoverageFailed, "the recording ended before the load had its connections"
 		return c
 	case err != nil:
-		c.State, c.Why, c.Cure = recording.CoverageFailed, err.Error(), "a service that answers at this address: snag load TARGET tells without a recording"
+		c.State, c.Why, c.Cure = recording.CoverageFailed, err.Error(), "a service that answers at this address: snag load TARGET shows it without a recording"
 		return c
 	}
 	c.Since, c.Cost = clock(r.Began), r.CPU

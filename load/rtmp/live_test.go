@@ -122,7 +122,7 @@ func TestLiveNginx(t *testing.T) {
 	}
 	for i, got := range r.Players {
 		if got.Freezes != 1 || got.Frozen < 1300*time.Millisecond || got.Frames < 80 {
-			t.Errorf("player %d of a server that stood still: %+v", i, got)
+			t.Errorf("player %d of a server that stopped: %+v", i, got)
 		}
 	}
 

@@ -53,7 +53,8 @@ func (t *trial) bytes(ctx context.Context) error {
 	return nil
 }
 
-// sized asks with so many bytes, some times. tooLarge: the kernel refused them, as the interface or a hop is too narrow.
+// sized asks with so many bytes, some times. tooLarge: the kernel refused them, as the interface or a hop is too
+// narrow.
 func (t *trial) sized(ctx context.Context, size, discover int) (out *elimination.Tried, mtu int, tooLarge bool, err error) {
 	r := t.Request // its answer is one datagram, of whatever size
 	r.Size = size

@@ -78,7 +78,7 @@ func Look(ctx context.Context, env *probe.Env, pids []int, wait time.Duration, m
 	f.Stuck = explain(env, f.Stuck)
 	if n, err := looker.Refused(); n > earlier {
 		f.Refused, f.Refusal = int(n-earlier), err
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads may not be read: %v: %s", f.Refused, err, CureRefused()))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the calls of %d threads can't be read: %v: %s", f.Refused, err, CureRefused()))
 	}
 	if left > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d threads were not looked at: at most %d are", left, most))

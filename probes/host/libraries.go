@@ -72,7 +72,7 @@ func (l *libraries) measure(all map[int]*process) {
 			l.meter.note("host.libraries", fmt.Sprintf("those of %d busy processes were left out: at most %d", left, mostMapped), "name a target: --pid or --unit")
 		}
 		if refused > 0 {
-			l.meter.note("host.libraries", fmt.Sprintf("those of %d processes of other users may not be read", refused), "run as root, or give the binary CAP_SYS_PTRACE")
+			l.meter.note("host.libraries", fmt.Sprintf("those of %d processes of other users can't be read", refused), "run as root, or give the binary CAP_SYS_PTRACE")
 		}
 		return nil
 	})

@@ -65,7 +65,7 @@ func (c *cgroups) close() {
 }
 
 func (c *cgroups) throttledRow() recording.Coverage {
-	row := recording.Coverage{Probe: "cgroup.throttled", State: recording.CoverageOK, Why: "to the second: the kernel has no tracepoint for it, so the counters of cpu.stat tell"}
+	row := recording.Coverage{Probe: "cgroup.throttled", State: recording.CoverageOK, Why: "to the second: the kernel has no tracepoint for it, so the counters of cpu.stat are used"}
 	if len(c.roots) == 0 {
 		row.State, row.Why, row.Cure = recording.CoverageUnavailable, "no control groups of the cpu controller", "mount cgroup2 at /sys/fs/cgroup"
 	}

@@ -40,7 +40,7 @@ func (s *sampler) coverage() recording.Coverage {
 		}
 	}
 	if s.find.hidden > 0 {
-		add(curePrivilege, "%d processes may not be looked into: %v", s.find.hidden, s.find.refused)
+		add(curePrivilege, "%d processes can't be looked into: %v", s.find.hidden, s.find.refused)
 	}
 	if bare := s.bare(); len(bare) > 0 {
 		text := strings.Join(bare, ", ")

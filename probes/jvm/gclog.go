@@ -323,11 +323,11 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 		if comm(l.proc, pid) == "" {
 			continue // it has ended
 		}
-		why = append(why, fmt.Sprintf("the log of process %d may not be looked for: %v", pid, err))
+		why = append(why, fmt.Sprintf("the log of process %d can't be looked for: %v", pid, err))
 		c.Cure = curePrivilege
 	}
 	if hidden > 0 {
-		why = append(why, fmt.Sprintf("%d JVMs of other users may not be looked into", hidden))
+		why = append(why, fmt.Sprintf("%d JVMs of other users can't be looked into", hidden))
 		c.Cure = curePrivilege
 	}
 	slices.Sort(why)
@@ -355,7 +355,7 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	if len(why) > 0 {
 		c.Why = strings.Join(why[:min(len(why), 2)], "; ")
 	} else if l.left > 0 {
-		c.Why = fmt.Sprintf("of what its log told the %d shortest are no events, none over %s", l.left, l.longest)
+		c.Why = fmt.Sprintf("of what its log reports the %d shortest are no events, none over %s", l.left, l.longest)
 	}
 	return c
 }

@@ -242,7 +242,7 @@ func (s *sampler) look(m *machine) {
 	grown := stood - m.stood
 	m.paused = m.paused || ok && m.timed && grown >= pauseTraced
 	if ok && m.timed && grown >= pauseTold {
-		s.env.Watch.Add(m.pid, fmt.Sprintf("its JVM stood still for %.0f ms in a second", 1000*grown))
+		s.env.Watch.Add(m.pid, fmt.Sprintf("its JVM was paused for %.0f ms in a second", 1000*grown))
 	}
 	m.read, m.stood, m.timed = true, stood, ok
 }

@@ -4,7 +4,7 @@
 // clang-format on
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The times in which a JVM stood still, from the static probes of its libjvm
+ * The times in which a JVM was paused, from the static probes of its libjvm
  * (runtimeService.cpp, vmThread.cpp, vmOperations.cpp of HotSpot):
  *
  *   safepoint__begin   the VM thread has asked all threads to stop

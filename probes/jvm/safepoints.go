@@ -293,7 +293,7 @@ func (s *stops) coverage(since recording.Time) recording.Coverage {
 	slices.Sort(why)
 	switch {
 	case len(s.traced) == 0 && len(why) == 0:
-		c.State, c.Why, c.Cure = recording.CoverageOff, "no JVM stood still for long, and none was asked for", "name one: --pid"
+		c.State, c.Why, c.Cure = recording.CoverageOff, "no JVM was paused for long, and none was asked for", "name one: --pid"
 	case len(s.traced) == 0:
 		c.State, c.Cure = recording.CoverageUnavailable, cureSafepoints
 	case len(why) > 0:

@@ -192,7 +192,7 @@ func (s *sampler) coverage() recording.Coverage {
 	switch {
 	case s.find.refused > 0:
 		c.State = recording.CoveragePartial
-		c.Why = fmt.Sprintf("the files of %d processes may not be seen: %v", s.find.refused, s.find.first)
+		c.Why = fmt.Sprintf("the files of %d processes can't be seen: %v", s.find.refused, s.find.first)
 		c.Cure = "run as root, or give the binary CAP_SYS_PTRACE: setcap cap_sys_ptrace+ep snag"
 	case s.left > 0:
 		c.State = recording.CoveragePartial

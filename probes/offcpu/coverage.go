@@ -106,7 +106,7 @@ func (r *running) locksRow() recording.Coverage {
 		c.Why = fmt.Sprintf("%d waits for locks found no room; %d long ones have no event; %d times a lock passed on and was not followed", r.lost[lostLocks], r.lost[lostLong]+r.left.events, r.lost[lostHands])
 	case r.left.locks > 0:
 		c.State = recording.CoveragePartial
-		c.Why = fmt.Sprintf("%d locks and conditions were left out: the %d that were waited for longest are told each second", r.left.locks, mostLocks)
+		c.Why = fmt.Sprintf("%d locks and conditions were left out: the %d that were waited for longest are reported each second", r.left.locks, mostLocks)
 	}
 	return c
 }

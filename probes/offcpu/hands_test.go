@@ -111,7 +111,7 @@ func TestWaitsForALockThatPassesOn(t *testing.T) {
 		t.Errorf("%+v", row)
 	}
 	if n := len(p.long(from)); n != 49 { // what became of the last is not known yet
-		t.Errorf("%d waits of 100 ms and more are told", n)
+		t.Errorf("%d waits of 100 ms and more are reported", n)
 	}
 }
 

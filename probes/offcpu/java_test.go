@@ -95,7 +95,7 @@ func TestJavaLocks(t *testing.T) {
 				}
 			}
 			if c.convoy != (events > 5) {
-				t.Errorf("%d waits of 100 ms and more are told", events)
+				t.Errorf("%d waits of 100 ms and more are reported", events)
 			}
 		})
 	}

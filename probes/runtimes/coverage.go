@@ -76,7 +76,7 @@ func (r *running) goRow(measure string, asked bool, cure string) recording.Cover
 		}
 		if c.State == recording.CoverageOK && r.lost+r.left > 0 {
 			c.State = recording.CoveragePartial
-			c.Why = fmt.Sprintf("%d unlocks found no room; %d mutexes beyond the %d that are told each second", r.lost, r.left, mostRows)
+			c.Why = fmt.Sprintf("%d unlocks found no room; %d mutexes beyond the %d that are reported each second", r.lost, r.left, mostRows)
 		}
 	}
 	return c

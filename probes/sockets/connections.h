@@ -147,7 +147,7 @@ static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
 }
 
 /* One end hangs up: seen at the server's, or at the client's, where a FIN has come. What the client
- * has sent may lie unread. */
+ * has sent may wait unread in the socket buffer. */
 static __always_inline void hung_up(struct sock *sk, __u64 id, int new)
 {
 	struct birth *b = bpf_map_lookup_elem(&births, &id);

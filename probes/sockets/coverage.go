@@ -60,7 +60,7 @@ func (r *running) fill(c *recording.Coverage) {
 		r.fillUnix(c)
 	case "sockets.owner":
 		if n := r.book.owners.Hidden(); n > 0 {
-			partial(c, fmt.Sprintf("the descriptors of %d processes may not be read: their sockets have no owner", n), curePtrace)
+			partial(c, fmt.Sprintf("the descriptors of %d processes can't be read: their sockets have no owner", n), curePtrace)
 		}
 	case "sockets.options":
 		r.fillOptions(c)

@@ -77,7 +77,7 @@ func TestCutRequests(t *testing.T) {
 	}
 }
 
-// awaitUnread waits until bytes lie unread at a socket: where a hypervisor takes the
+// awaitUnread waits until bytes wait unread at a socket: where a hypervisor takes the
 // CPU, a sleep may end before the peer has written.
 func awaitUnread(t *testing.T, c net.Conn) {
 	raw, err := c.(*net.TCPConn).SyscallConn()

@@ -192,7 +192,8 @@ func TestNameServers(t *testing.T) {
 		}
 		t.Logf("%s: %+v", local, got)
 	}
-	// Four at once, one thread, 0.1 s each: 0.1, 0.2, 0.3, 0.4 s, of which 0, 0.1, 0.2, 0.3 s pass before they are read.
+	// Four at once, one thread, 0.1 s each: 0.1, 0.2, 0.3, 0.4 s, of which 0, 0.1, 0.2, 0.3 s pass before they are
+	// read.
 	line := served(rec, b, "127.0.0.7:53")
 	if line.N != 4 {
 		t.Errorf("of the one thread: %+v", line)

@@ -182,7 +182,7 @@ func (r *running) drainHolds(suffix string, epoch uint32) {
 		}
 		if row.HoldMax >= feltHold {
 			r.held[row.Inode] = true
-			r.env.Watch.Add(row.PID, fmt.Sprintf("%d small writes held on %s – %s", row.Held, row.Local, row.Remote))
+			r.env.Watch.Add(row.PID, fmt.Sprintf("%d small writes delayed on %s – %s", row.Held, row.Local, row.Remote))
 		}
 		r.env.Sink.Append(row)
 	}

@@ -46,8 +46,8 @@ func (e *exits) due(reason string, tick int) bool {
 const fewDenied = 3
 
 // traceExits attaches the program when a process is short of descriptors or ports, or its connects fail, or a UNIX
-// listener's backlog may be, when a service answers with errors or ends connections without an answer, when a file system is full,
-// and for the processes that the user names; and takes it off again.
+// listener's backlog may be, when a service answers with errors or ends connections without an answer, when a file
+// system is full, and for the processes that the user names; and takes it off again.
 func (r *running) traceExits() {
 	pids := slices.Concat(r.env.Watch.TakeFailing(), r.shortOfPorts(), r.denied, r.env.Target.PIDs)
 	e := &r.exits

@@ -217,7 +217,7 @@ static __noinline __u32 h2_due(struct h2 *h)
 	return *n;
 }
 
-/* As cut_by, but that what the peer has sent before its FIN may not be read yet: what is open
+/* As cut_by, but that what the peer has sent before its FIN can't be read yet: what is open
  * when this end closes too has been cut off. */
 static __always_inline enum cut h2_cut_by(const struct sock *sk, const struct turn *t, struct h2 *h, int old,
 					  int new)

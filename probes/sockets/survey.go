@@ -144,7 +144,7 @@ func (s *survey) unseen() (why, cure string) {
 		return fmt.Sprintf("network namespace %d %s: %v", id, n.Name, err), ""
 	}
 	if n := s.set.Hidden(); n > 0 {
-		return fmt.Sprintf("the network namespaces of %d processes may not be read", n),
+		return fmt.Sprintf("the network namespaces of %d processes can't be read", n),
 			"run as root, or give the binary CAP_SYS_PTRACE and CAP_SYS_ADMIN"
 	}
 	return "", ""

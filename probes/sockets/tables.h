@@ -246,7 +246,7 @@ struct turn {
  * was counted must outlive it. */
 struct unix_turn {
 	struct turn t;
-	__u64 came;    /* serve: since when something lies unread, 0: nothing */
+	__u64 came;    /* serve: since when something waits unread in the socket buffer, 0: nothing */
 	__u64 sk;      /* only read as what it may not be any more */
 	__u32 answers; /* serve: it is noted that its listener answers */
 	__u32 classed; /* serve: it is looked at whether the answer is an error */
@@ -369,7 +369,7 @@ struct unconnected {
 struct dns_server {
 	struct flow flow; /* its own end */
 	__u64 since;	  /* so many datagrams have been unread since then, ns */
-	__u64 unread;	  /* ns that datagrams lay unread, not in a row yet */
+	__u64 unread;	  /* ns that datagrams waited unread in the socket buffer, not in a row yet */
 	__u32 queued;
 	__u32 slice; /* of these three */
 	__u32 blind; /* not all that it sends can be told: what has no answer is not known */

@@ -2,7 +2,7 @@
 /*
  * Turns on UNIX stream sockets (docs/probes/turns.md). They have no sequence numbers, and
  * nothing tells that data came or that a socket ended. But a sender reaches its peer's
- * socket: the caller's send notes since when something lies unread, and both ends' counts
+ * socket: the caller's send notes since when something waits unread in the socket buffer, and both ends' counts
  * of bytes show a call whose tracepoint runs after the other end's reaction to it. Which
  * end is which is told by the addresses: an accepted socket has its listener's, whoever
  * connects mostly has none. Only the served end's own calls begin and end its turns, so

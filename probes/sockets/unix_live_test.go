@@ -122,7 +122,7 @@ func TestUnixTurnsOfConnectionsThatClose(t *testing.T) {
 			if err != nil {
 				return
 			}
-			time.Sleep(late) // it lies unread
+			time.Sleep(late) // it waits unread
 			io.ReadFull(c, make([]byte, 100))
 			if i%2 == 0 {
 				c.Write([]byte("HTTP/1.1 502 Bad Gateway\r\n"))

@@ -3,7 +3,6 @@
 package streams
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,19 +57,5 @@ func Open(u *url.URL) (stream.Open, error) {
 			return p.open, nil
 		}
 	}
-	return nil, fmt.Errorf("nobody here reads %s:// of this kind: there are %s", scheme, strings.Join(known(), ", "))
-}
-
-// known are the URLs that can be read, as a person writes them.
-func known() []string {
-	var out []string
-	for _, p := range protocols {
-		for _, s := range p.schemes {
-			text := s + "://…" + p.suffix
-			if !slices.Contains(out, text) {
-				out = append(out, text)
-			}
-		}
-	}
-	return out
+	return nil, unknown(scheme)
 }

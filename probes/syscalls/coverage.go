@@ -108,7 +108,7 @@ func (r *running) fdsRow() recording.Coverage {
 	switch {
 	case err == nil && !caps.Has(unix.CAP_SYS_PTRACE):
 		c.State, c.Cure = recording.CoveragePartial, curePtrace
-		c.Why = "names of files and the processes at other ends may not be read of every process"
+		c.Why = "names of files and the processes at other ends can't be read of every process"
 	case c.Lost > 0:
 		c.State, c.Why = recording.CoveragePartial, fmt.Sprintf("%d descriptors have no row: there were too many", c.Lost)
 	case r.book.reader.Failed() != nil:

@@ -91,7 +91,7 @@ func (l *loaded) attach(now int64) error {
 		return err
 	}
 	if err := l.objects.Attached.Set(uint64(now)); err != nil {
-		return fmt.Errorf("tell the BPF programs of system calls when they begin: %w", err)
+		return fmt.Errorf("set when the BPF programs of system calls begin: %w", err)
 	}
 	for _, p := range []*ebpf.Program{l.objects.Ended, l.objects.Forked, l.objects.LeaveCall, l.objects.EnterCall} {
 		one, err := link.AttachTracing(link.TracingOptions{Program: p})

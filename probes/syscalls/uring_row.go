@@ -40,7 +40,7 @@ func (r *running) uringRow() recording.Coverage {
 	}
 	if n.overflown > 0 {
 		c.State = recording.CoveragePartial
-		why = append(why, fmt.Sprintf("%d completions found the program's completion queue full: the kernel may not have told of what they were", n.overflown))
+		why = append(why, fmt.Sprintf("%d completions found the program's completion queue full: the kernel may not have reported what they were", n.overflown))
 	}
 	if n.same > 0 {
 		c.State = recording.CoveragePartial

@@ -35,7 +35,7 @@ func (s *sampler) rows() []recording.Coverage {
 		whole.Cure = "name one: --pid, --unit or --port"
 	case s.left > 0:
 		whole.State = recording.CoveragePartial
-		whole.Why = fmt.Sprintf("%d of %d looks at a thread were left out: at most %d threads of a process and %d in all are looked at each second",
+		whole.Why = fmt.Sprintf("%d of %d samples of threads were left out: at most %d threads of a process and %d in all are sampled each second",
 			s.left, s.left+s.looked, mostThreads, mostAll)
 	}
 	if s.looked == 0 {

@@ -254,7 +254,7 @@ func TestManyThreads(t *testing.T) {
 	}
 	s.looked, s.left = 2, uint64(all-2)
 	for _, c := range s.rows() {
-		if c.State != recording.CoveragePartial || c.Lost != 0 || !strings.Contains(c.Why, fmt.Sprintf("%d of %d looks", all-2, all)) {
+		if c.State != recording.CoveragePartial || c.Lost != 0 || !strings.Contains(c.Why, fmt.Sprintf("%d of %d samples", all-2, all)) {
 			t.Errorf("coverage %+v, want partial", c)
 		}
 	}

@@ -65,7 +65,7 @@ func (m *measured) coverage(since recording.Time, cut uint64) recording.Coverage
 	case m.frames == 0:
 		c.State, c.Why = recording.CoverageFailed, "no packet or frame of it has a time"
 	case m.epoch:
-		say("its times are those of arrival (-use_wallclock_as_timestamps): the stream's own clock is not told")
+		say("its times are those of arrival (-use_wallclock_as_timestamps): the stream's own clock is not known")
 	case !m.timed:
 		say("its lines have no time of arrival: only steps of the stream's own clock are seen, no freeze and no lateness, and when they were is by the file's last change")
 		c.Cure = `script -qfc "ffprobe -v error -of compact -show_packets URL" /dev/null | ts %.s`

@@ -219,7 +219,7 @@ func (l *log) coverage(since recording.Time) recording.Coverage {
 		c.Cure = "snag read --offset FILE=SECONDS; " + cure
 	}
 	if l.anew > 0 && !l.walls {
-		say("%d times another JVM began to write to it: how long none ran is not told", l.anew)
+		say("%d times another JVM began to write to it: how long none ran is not known", l.anew)
 	}
 	if l.untimed > 0 {
 		c.Lost = l.untimed

@@ -92,7 +92,7 @@ func (g *gather) coverage(form string) []recording.Coverage {
 		say(&lines, "%d lines are over 1 s older than the one above them", g.back)
 	}
 	if g.runs.left > 0 {
-		say(&lines, "%d lines that tell something are no events: a file has %d at most", g.runs.left, mostEvents)
+		say(&lines, "%d lines that report something are no events: a file has %d at most", g.runs.left, mostEvents)
 	}
 	if g.freezes.n > mostEvents {
 		say(&lines, "freezes over %d are left out", mostEvents)
@@ -101,7 +101,7 @@ func (g *gather) coverage(form string) []recording.Coverage {
 	requests := recording.Coverage{Probe: "log.requests", State: recording.CoverageOK, Since: since}
 	switch {
 	case g.requests == 0:
-		requests.State, requests.Why = recording.CoverageOff, "its lines tell of no requests"
+		requests.State, requests.Why = recording.CoverageOff, "its lines report no requests"
 	case g.withTime == 0:
 		requests.State, requests.Why = recording.CoverageUnavailable, "its lines don't say how long requests took"
 		requests.Cure = `nginx: log_format timed '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent rt=$request_time upstream=$upstream_addr urt=$upstream_response_time'`
@@ -128,7 +128,7 @@ func (g *gather) coverage(form string) []recording.Coverage {
 	}
 	switch {
 	case g.sessions == 0:
-		connections.State, connections.Why = recording.CoverageOff, "its lines tell of no connections that ended"
+		connections.State, connections.Why = recording.CoverageOff, "its lines report no connections that ended"
 	case !named:
 		say(&connections, "the listener's port is not in the log: RTMP's own (1935) is taken")
 	}
@@ -137,7 +137,7 @@ func (g *gather) coverage(form string) []recording.Coverage {
 		errs.Lost += s.failed.left
 	}
 	if g.errors == 0 && 10*(g.requests+g.sessions) >= 9*g.timed {
-		errs.State, errs.Why = recording.CoverageOff, "an access log does not tell which calls failed"
+		errs.State, errs.Why = recording.CoverageOff, "an access log does not show which calls failed"
 	}
 	if g.errors > g.withPeers {
 		say(&errs, "%d of %d errors name no peer", g.errors-g.withPeers, g.errors)

@@ -64,7 +64,7 @@ func readMap(name string, r io.Reader) ([]*rule, error) {
 			continue
 		}
 		if !ruleName.MatchString(what) || pattern == "" {
-			return nil, fmt.Errorf("%s:%d: write what such a line tells and a pattern, as: refused publish of %%{NOTSPACE:stream} from %%{IP:peer} rejected", name, n)
+			return nil, fmt.Errorf("%s:%d: write what such a line means and a pattern, as: refused publish of %%{NOTSPACE:stream} from %%{IP:peer} rejected", name, n)
 		}
 		text, err := expand(pattern, own)
 		if err != nil {

@@ -24,7 +24,7 @@ func (k *follower) isHeld(at int64) bool {
 	return at-before > heldFor && k.acked > before && at >= k.acked && at-k.acked < sentAfter
 }
 
-// nagle says what the held writes tell, or that they are too few to tell.
+// nagle says what the delayed writes tell, or that they are too few to tell.
 func (k *follower) nagle(c *conversation.Conversation) {
 	if k.held >= leastHeld {
 		off := false

@@ -141,5 +141,5 @@ func (c *comments) place(first, last int64, modified time.Time) placed {
 	case !c.captured.IsZero():
 		return placed{base: c.captured.UnixNano() - end, why: "when it was is taken from the header's \"captured on\", to the second and in the zone of --tz"}
 	}
-	return placed{base: modified.UnixNano() - end, why: "perf's clock counts from the host's start: when it was is taken from the file's last change", cure: "perf script --header tells the second; perf record -k CLOCK_MONOTONIC tells it exactly"}
+	return placed{base: modified.UnixNano() - end, why: "perf's clock counts from the host's start: when it was is taken from the file's last change", cure: "perf script --header shows the second; perf record -k CLOCK_MONOTONIC shows it exactly"}
 }

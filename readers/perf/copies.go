@@ -169,7 +169,7 @@ func (c *copies) say(stacks *recording.Coverage, file string) {
 		cure(stacks, onOriginOf(file))
 	}
 	if n := c.all - c.whole - c.ended - c.absent - c.foreign; n > 0 {
-		partial(stacks, "%d stacks end before the thread's first function: nothing tells the caller", n)
+		partial(stacks, "%d stacks end before the thread's first function: nothing shows the caller", n)
 	}
 	if c.guessed > 0 {
 		partial(stacks, "%d stacks have callers found by what looks like a return address: they may be wrong", c.guessed)

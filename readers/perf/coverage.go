@@ -20,7 +20,7 @@ func (t *tally) told(format string, p placed) reader.Told {
 		cure(&stacks, p.cure)
 	}
 	if t.waits > 0 {
-		out.Coverage = []recording.Coverage{{Probe: "offcpu.waits", State: recording.CoveragePartial, Since: out.First, Why: "those that the file tells: over which threshold it does not say"}}
+		out.Coverage = []recording.Coverage{{Probe: "offcpu.waits", State: recording.CoveragePartial, Since: out.First, Why: "those that the file has: over which threshold it does not say"}}
 		if t.samples == 0 {
 			return out
 		}
@@ -34,7 +34,7 @@ func (t *tally) told(format string, p placed) reader.Told {
 		cure(&stacks, "perf record -g")
 	}
 	if t.shortened > 0 {
-		partial(&stacks, "of %d samples the function that ran is told without its callers: there are more different stacks than are kept (%d, and %d MB of names), and theirs are the rarest", t.shortened, mostStacks, mostWritten>>20)
+		partial(&stacks, "of %d samples the function that ran is known without its callers: there are more different stacks than are kept (%d, and %d MB of names), and theirs are the rarest", t.shortened, mostStacks, mostWritten>>20)
 	}
 	if t.threadless > 0 {
 		partial(&stacks, "%d samples are counted by the name of their thread alone: there are more threads and stacks than are kept (%d in a second, or in what a row is of)", t.threadless, mostRowsEach)
@@ -65,7 +65,7 @@ func (t *tally) kernelCoverage(format string, since recording.Time) recording.Co
 	case t.main.kind == busy && t.main.name != foldedEvent:
 		partial(&c, "%s counts while a CPU runs: shares are of the busy time, not of all", t.main.name)
 	case format != "perf script" && format != "perf.data":
-		partial(&c, "%s do not tell who was sampled: idle CPUs may be missing", format)
+		partial(&c, "%s do not say who was sampled: idle CPUs may be missing", format)
 	}
 	return c
 }

@@ -42,7 +42,7 @@ func (d *data) libraries(at recording.Time) recording.Coverage {
 		}
 	}
 	if told == 0 {
-		c.State, c.Why, c.Cure = recording.CoverageUnavailable, "the file tells no build ids", "perf record --buildid-mmap, or a perf.data that is not packed and was ended well"
+		c.State, c.Why, c.Cure = recording.CoverageUnavailable, "the file has no build ids", "perf record --buildid-mmap, or a perf.data that is not packed and was ended well"
 		return c
 	}
 	partial(&c, "those of the %d processes that ran most, as far as perf noted their build ids (%d files are without)", min(len(pids), mostPrograms), without)

@@ -73,7 +73,7 @@ func readPprofInto(ctx context.Context, in *reader.Input, o reader.Options, out 
 		return reader.Told{}, damaged(err)
 	}
 	at := o.Modified.UnixNano()
-	why := "the file does not tell when it was: its last change is taken"
+	why := "the file does not say when it was: its last change is taken"
 	if p.TimeNanos > 0 && p.TimeNanos < maxSeconds*1e9 {
 		at, why = p.TimeNanos, ""
 	}

@@ -65,11 +65,11 @@ func readSpeedscopeInto(ctx context.Context, in *reader.Input, o reader.Options,
 		return reader.Told{}, fmt.Errorf("read %s: it is no whole JSON of speedscope's: %w", in.Path, err)
 	}
 	if f.exporter == "snag" && f.name == "snag offcpu" {
-		return reader.Told{}, fmt.Errorf("read %s: it is of time off the CPU, and does not tell who waited how often: offcpu.pb.gz beside it does", in.Path)
+		return reader.Told{}, fmt.Errorf("read %s: it is of time off the CPU, and does not say who waited how often: offcpu.pb.gz beside it does", in.Path)
 	}
 	err = file.again(ctx, f.samplesOf)
 	f.end()
-	told := f.told("speedscope's profiles", placed{why: "the file does not tell when it was: its last change is taken"})
+	told := f.told("speedscope's profiles", placed{why: "the file does not say when it was: its last change is taken"})
 	if f.skipped > 0 {
 		partial(&told.Coverage[0], "%d of its samples name frames that it has not, or have no weight, or are more than are kept", f.skipped)
 	}

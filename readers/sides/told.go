@@ -51,9 +51,9 @@ func (r Result) doubts(a, b string) (out []string) {
 	}
 	add(r.Torn, "requests of which one of the captures lacks packets are left out")
 	add(r.Beyond, "connections are left out: more than 16,384 were open at a time")
-	add(uint64(r.Unknown), "connections are left out: which capture is on the client's side could not be told (both may be of the same place)")
+	add(uint64(r.Unknown), "connections are left out: which capture is on the client's side could not be found out (both may be of the same place)")
 	if !r.Clock.Known {
-		out = append(out, fmt.Sprintf("the clocks of %s and %s could not be compared: the ways out and back are not told apart", a, b))
+		out = append(out, fmt.Sprintf("the clocks of %s and %s could not be compared: the ways out and back are not distinguished", a, b))
 	}
 	if r.Clock.Early > grain {
 		out = append(out, fmt.Sprintf("the offset that was asked for can't be true: packets would arrive %s before they were sent. Leave it out, and the clocks are compared", duration(r.Clock.Early)))
@@ -91,7 +91,7 @@ func (o Offset) text(a, b string) string {
 		word, ahead = "behind", -ahead
 	}
 	if o.Asked {
-		return fmt.Sprintf("that of %s is %s s %s that of %s, as was told", b, trimmed(ahead), word, a)
+		return fmt.Sprintf("that of %s is %s s %s that of %s, as was given", b, trimmed(ahead), word, a)
 	}
 	text := fmt.Sprintf("that of %s is %s s %s that of %s, within %s", b, trimmed(ahead), word, a, duration(o.Bound))
 	if ppm := 1e6 * o.Drift; o.DriftBound < mostDrift/2 {

@@ -55,7 +55,7 @@ func (l *look) deviceFor(it item, what string) string {
 		d = deviceOf(it.path)
 	}
 	if d == "" {
-		l.doubt("%s: nothing tells of which interface %s is: name the file after it (ethtool_-S_eth0)", it.path, what)
+		l.doubt("%s: nothing shows which interface %s is of: name the file after it (ethtool_-S_eth0)", it.path, what)
 	}
 	return d
 }

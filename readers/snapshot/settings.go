@@ -189,7 +189,7 @@ func (l *look) dmesg(it item) int {
 		}
 		switch {
 		case t == 0:
-			l.doubt("%s: the kernel log counts from boot, and nothing tells when that was: add /proc/stat, or dmesg -T", it.path)
+			l.doubt("%s: the kernel log counts from boot, and nothing shows when that was: add /proc/stat, or dmesg -T", it.path)
 			return 0
 		case t < it.t.Add(-logBefore) && (l.told.First == 0 || t < l.told.First.Add(-logBefore)):
 			continue

@@ -229,7 +229,7 @@ func TestAKernelLogIsPlacedByTheBoot(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	k, told = lookAt(t, "d/dmesg", log)
-	if len(k.rows) != 0 || !strings.Contains(strings.Join(told.Doubts, " "), "nothing tells when that was") {
+	if len(k.rows) != 0 || !strings.Contains(strings.Join(told.Doubts, " "), "nothing shows when that was") {
 		t.Errorf("%d rows without a boot, %q", len(k.rows), told.Doubts)
 	}
 }
@@ -249,7 +249,7 @@ func TestNothingIsTakenForAnother(t *testing.T) {
 		}
 	}
 	if !Named("d/proc/sys/net/core/rmem_max", []byte("212992\n")) || !Named("d/hostname", []byte("web1\n")) || Named("d/x", []byte("web1\n")) {
-		t.Error("names do not tell what they should")
+		t.Error("names do not say what they should")
 	}
 }
 

@@ -77,7 +77,7 @@ func (l *look) when(items []item, o []reader.Options) {
 		again[what] = it.t
 	}
 	if l.guessed {
-		l.doubt("no output tells when it was made (date): the files' last change is taken")
+		l.doubt("no output shows when it was made (date): the files' last change is taken")
 	}
 }
 

@@ -30,9 +30,9 @@ func (t *Trace) coverage(style Style) []recording.Coverage {
 	if !partial {
 		calls.State = recording.CoverageOK
 	}
-	out := []recording.Coverage{calls, row("syscalls.fds", "descriptors from before the trace are known where strace -yy tells them"),
+	out := []recording.Coverage{calls, row("syscalls.fds", "descriptors from before the trace are known where strace -yy shows them"),
 		row("sockets.signals", "SIGPIPE, SIGSTOP and SIGCONT of the traced processes")}
-	trace := row(recording.Trace, "the traced processes only, and the calls that strace was not told to leave out")
+	trace := row(recording.Trace, "the traced processes only, and the calls that strace was not asked to leave out")
 	if !t.placed(style) {
 		trace.State, trace.Cure = recording.CoverageUnavailable, "strace -f -ttt -T -yy -s 256 -o FILE"
 		return append(out, trace)
@@ -110,7 +110,7 @@ func (t *Trace) flaws(style Style) (why string, partial bool) {
 		}
 	}
 	if least := t.leastWait(); least > shortestWait {
-		add("from some time on only waits of %d ms and more are told", least/1e6)
+		add("from some time on only waits of %d ms and more are reported", least/1e6)
 	}
 	if t.looks.every > 1 {
 		add("threads are looked at every %d s: the trace is long", t.looks.every)

@@ -155,7 +155,7 @@ func (s *Store) look(id string, last Entry) Entry {
 func (s *Store) due(ctx context.Context, e Entry) string {
 	switch {
 	case ctx.Err() != nil:
-		return "the guard was told to end before the plan was confirmed"
+		return "the guard was asked to end before the plan was confirmed"
 	case abandoned(e):
 		return "the snag that tried the settings out has ended"
 	case !s.over(e.State, 0):

@@ -29,7 +29,7 @@ func (s *Store) Verifiable(id string) (Entry, error) {
 func (s *Store) Verify(id string, v Verified) (Entry, error) {
 	return s.with(id, func(e Entry, l log) error {
 		if e.State.Phase != Unconfirmed && e.State.Phase != Kept {
-			return fmt.Errorf("plan %s was taken back while it was measured (%s): nothing can be told of it", e.ID, e.State.Why)
+			return fmt.Errorf("plan %s was taken back while it was measured (%s): it can't be judged", e.ID, e.State.Why)
 		}
 		return l.Append(journal.Record{Step: journal.Verified, Now: v.Outcome, Why: v.Text, File: v.Dir})
 	})

@@ -27,15 +27,15 @@ var rules = []rule{
 	{roles: []Role{Cache, RPC}, look: outgoingPorts},
 	{roles: Roles, look: conntrack},
 	{roles: []Role{UDPMedia}, look: reversePath},
-	{Roles, rings, "receive rings", "no card tells its rings and its speed (ethtool -g)"},
-	{Roles, channels, "receive queues (RSS)", "no card tells its queues and its speed (ethtool -l)"},
+	{Roles, rings, "receive rings", "no card reports its rings and its speed (ethtool -g)"},
+	{Roles, channels, "receive queues (RSS)", "no card reports its queues and its speed (ethtool -l)"},
 	{[]Role{UDPMedia}, spread, "receive work on other CPUs (RPS)", "the CPUs' time was not read twice"},
-	{[]Role{UDPMedia, TCPStream}, sendQueues, "send queues (XPS)", "no card has several send queues and tells its speed"},
-	{[]Role{UDPMedia}, coalescing, "interrupt coalescing", "no card tells it (ethtool -c)"},
-	{[]Role{UDPMedia}, offloads, "receive offload (GRO)", "no card tells it (ethtool -k)"},
+	{[]Role{UDPMedia, TCPStream}, sendQueues, "send queues (XPS)", "no card has several send queues and reports its speed"},
+	{[]Role{UDPMedia}, coalescing, "interrupt coalescing", "no card reports it (ethtool -c)"},
+	{[]Role{UDPMedia}, offloads, "receive offload (GRO)", "no card reports it (ethtool -k)"},
 	{[]Role{UDPMedia, Cache, RPC}, hugePages, "huge pages (transparent_hugepage/defrag)", "it was not read"},
 	{[]Role{UDPMedia}, freeReserve, "memory that is kept free (vm.min_free_kbytes)", "it, the memory, or allocstall was not read"},
-	{[]Role{UDPMedia}, limits, "descriptors", "no process with a UDP socket tells them"},
+	{[]Role{UDPMedia}, limits, "descriptors", "no process with a UDP socket shows them"},
 	{roles: []Role{Cache}, look: swapping},
 	{roles: []Role{Cache}, look: zoneReclaim},
 	{roles: []Role{RPC}, look: nodelay},
@@ -80,7 +80,7 @@ func clamped(h host) (out []Risk, _ string) {
 		seen[k.Owners[0].PID] = true
 		out = append(out, Risk{Call: suspect.Call{Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, …) anew, once net.core.rmem_max is larger",
 			Why: fmt.Sprintf("the buffer of %s[%d] on %s is %s, just what rmem_max allows: it asked for as much or more", k.Owners[0].Comm, k.Owners[0].PID, k.Local, units.Bytes(float64(k.RcvBuf)))},
-			Source: "net/core/sock.c (sk_setsockopt, SO_RCVBUF)", Shows: "its d in ss -uamn grows"})
+			Source: "net/core/sock.c (sk_setsockopt, SO_RCVBUF)", Shows: "the drop counter dN in ss -uamn grows"})
 	}
 	return out, ""
 }
@@ -102,7 +102,7 @@ func flowLimit(h host) (out []Risk, covered string) {
 			continue
 		}
 		s := suspect.Setting{Kind: "qdisc", Name: "flow_limit", Parent: q.Parent, Value: whole(want), Risk: "a flow's packets may wait that long in the queue",
-			Why: fmt.Sprintf("it is %.0f packets, and a key frame of a stream of %s (%s) is some %.0f: five times the mean of 25 frames a second", now, mbit(h.rate), h.said, burst)}
+			Why: fmt.Sprintf("it is %.0f packets, and a key frame of a stream of %s (%s) is about %.0f: five times the mean of 25 frames a second", now, mbit(h.rate), h.said, burst)}
 		s.At.Device = q.Device
 		out = append(out, Risk{Setting: s, Source: "net/sched/sch_fq.c (fq_enqueue)", Shows: "flows_plimit in tc -s -d qdisc grows: snag find names it fq-flow-limit"})
 	}

@@ -20,7 +20,7 @@ func afterIdle(h host) ([]Risk, string) {
 		return nil, "net.ipv4.tcp_slow_start_after_idle: no peer farther than 10 ms was seen (--rtt says how far they are)"
 	}
 	s := sysctl("net.ipv4.tcp_slow_start_after_idle", "0",
-		fmt.Sprintf("an answer after a pause begins with ten segments again: at %.0f ms (%s) a segment of 2 s at %s takes some %.0f round trips more", 1000*h.rtt, h.rttIs, mbit(h.rate), math.Ceil(math.Log2(max(2, h.rate*h.rtt/14480)))),
+		fmt.Sprintf("an answer after a pause begins with ten segments again: at %.0f ms (%s) a segment of 2 s at %s takes about %.0f round trips more", 1000*h.rtt, h.rttIs, mbit(h.rate), math.Ceil(math.Log2(max(2, h.rate*h.rtt/14480)))),
 		"bursts into a path that changed during the pause")
 	return []Risk{{Setting: s, Source: "RFC 5681, section 4.1; Documentation/networking/ip-sysctl.rst", Shows: "cwnd in ss -ti falls to 10 after each pause"}}, ""
 }
@@ -171,7 +171,7 @@ func nodelay(h host) (out []Risk, covered string) {
 		seen[o.PID] = true
 		out = append(out, Risk{Call: suspect.Call{Who: recording.Subject{PID: o.PID, Comm: o.Comm}, Do: "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1), or one write for what belongs together",
 			Why: fmt.Sprintf("its connection to %s has Nagle's algorithm on: a request in two writes waits up to 40 ms", k.Remote)},
-			Source: "RFC 896; RFC 1122, section 4.2.3.4", Shows: "held writes: snag find names it nagle-delayed-ack"})
+			Source: "RFC 896; RFC 1122, section 4.2.3.4", Shows: "delayed writes: snag find names it nagle-delayed-ack"})
 	}
 	return out, covered
 }

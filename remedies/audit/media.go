@@ -89,7 +89,7 @@ func sendBuffer(h host) (out []Risk, covered string) {
 	dropped, _ := h.grew("node_qdisc_drops_total")
 	switch {
 	case refused == 0:
-		return nil, "Udp SndbufErrors stood still: no datagram was refused for want of room"
+		return nil, "Udp SndbufErrors did not grow: no datagram was refused for want of room"
 	case dropped > 0:
 		return nil, fmt.Sprintf("the %s refused datagrams (SndbufErrors) were dropped by a queue discipline: the buffer has nothing to do with it", units.Count(refused))
 	}

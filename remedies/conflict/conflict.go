@@ -51,7 +51,7 @@ func Of(p *plan.Plan, f Facts) (out []string) {
 			switch {
 			case slices.Contains(out, text):
 			case len(out) == mostTold:
-				return append(out, fmt.Sprintf("and more: only %d are told", mostTold))
+				return append(out, fmt.Sprintf("and more: only %d are listed", mostTold))
 			default:
 				out = append(out, text)
 			}

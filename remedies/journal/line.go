@@ -72,7 +72,7 @@ func decodeRecord(text []byte) (r Record, err error) {
 		return r, errors.New("it has no step")
 	case Will:
 		if r.Target == nil || r.Change == "" {
-			return r, errors.New("it does not tell which setting it is about")
+			return r, errors.New("it does not say which setting it is about")
 		}
 	}
 	return r, nil

@@ -83,7 +83,7 @@ func (h Host) elsewhere(t plan.Target, id uint64) (plan.Target, error) {
 		}
 	}
 	if found.Hidden > 0 {
-		return t, fmt.Errorf("network namespace %s has not its name any more, and %d processes do not tell in which they are: it may live", t.Netns, found.Hidden)
+		return t, fmt.Errorf("network namespace %s has not its name any more, and %d processes do not show in which they are: it may live", t.Netns, found.Hidden)
 	}
 	return t, gone(t)
 }

@@ -44,7 +44,7 @@ func TestAReadOnlyProc(t *testing.T) {
 			return Kinds["sysctl"].Write(Real(), target, now)
 		}()
 	}()
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "it may not be written: run as root, on the host itself (in a container /proc/sys is read-only)") {
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "it can't be written: run as root, on the host itself (in a container /proc/sys is read-only)") {
 		t.Errorf("a read-only /proc/sys: %v", err)
 	}
 }

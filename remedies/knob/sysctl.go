@@ -193,7 +193,7 @@ func writeFile(path, value string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("set %s: %w", path, ErrAbsent)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
-		return fmt.Errorf("set %s: it may not be written: run as root, on the host itself (in a container /proc/sys is read-only)", path)
+		return fmt.Errorf("set %s: it can't be written: run as root, on the host itself (in a container /proc/sys is read-only)", path)
 	case err != nil:
 		return fmt.Errorf("set %s to %q: %w", path, value, errors.Unwrap(err))
 	}

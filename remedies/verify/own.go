@@ -30,7 +30,7 @@ var owns = map[string]own{
 	"reverse-path-filter":     {"TcpExt IPReversePathFilter", "packets/s", netstat("node_netstat_TcpExt_IPReversePathFilter")},
 	"neighbour-failed":        {"packets dropped for want of a neighbour", "packets/s", dropsOf("NEIGH_")},
 	"pmtu-blackhole":          {"packets too big for the path", "packets/s", dropsOf("PKT_TOO_BIG")},
-	"nagle-delayed-ack":       {"time that small writes were held", "s/s", holds},
+	"nagle-delayed-ack":       {"time that Nagle's algorithm delayed small writes", "s/s", holds},
 	"fd-limit":                {"time without a free descriptor", "s/s", fullTables},
 	"ephemeral-ports":         {"connects that failed", "connects/s", failedConnects},
 }

@@ -85,7 +85,7 @@ func Compare(before, after *verdict.Verdict, culprit verdict.Entry, symptom stri
 		return res
 	}
 	if short(before.Recording) || short(after.Recording) {
-		res.Why = fmt.Sprintf("a recording of less than %d s tells too little of it: give it longer (--for)", leastSeconds)
+		res.Why = fmt.Sprintf("a recording of less than %d s shows too little of it: give it longer (--for)", leastSeconds)
 		return res
 	}
 	now, note, ok := counterpart(before, after, culprit.Subject)
@@ -127,24 +127,24 @@ func together(r Result) (Outcome, string) {
 	if c := r.Cause; c != nil {
 		switch {
 		case out.Open() && c.Outcome == Gone && seldom(r.Felt):
-			out, why = Gone, fmt.Sprintf("it was felt now and then only; its cause's counter tells that it is gone (%s)", c.What)
+			out, why = Gone, fmt.Sprintf("the symptom came now and then only; its cause's counter shows that it is gone (%s)", c.What)
 		case out.Open() && c.Outcome.Open():
 			if c.Need > 0 && !c.sparse || why == "" {
 				out, why = c.Outcome, firstOf(c.Why, why)
 			}
 		case out.Open() && c.Outcome != Gone:
 			// What was felt comes and goes; its counter may still tell.
-			out, why = c.Outcome, firstOf(c.Why, fmt.Sprintf("told by the cause's counter: %s", c.What))
+			out, why = c.Outcome, firstOf(c.Why, fmt.Sprintf("by the cause's counter: %s", c.What))
 		case out.Helped() && (c.Outcome == Unchanged || c.Outcome == Worse):
-			out, why = Unchanged, fmt.Sprintf("less is felt, but its cause goes on as before (%s)", c.What)
+			out, why = Unchanged, fmt.Sprintf("the symptom is less, but its cause goes on as before (%s)", c.What)
 		case out == Gone && c.Outcome == TooEarly && c.sparse:
 			// The symptom itself tells; its cause agrees as far as it goes.
 		case out == Gone && c.Outcome.Open() && c.backsOff && c.After.Value == 0:
 			// That it was becoming less tells nothing; there is none of it now.
 		case out.Helped() && c.Outcome.Open():
-			out, why = c.Outcome, fmt.Sprintf("less is felt, but of its cause nothing can be told (%s): %s", c.What, c.Why)
+			out, why = c.Outcome, fmt.Sprintf("the symptom is less, but its cause can't be judged (%s): %s", c.What, c.Why)
 		case out == Gone && c.Outcome == Reduced:
-			out, why = Reduced, fmt.Sprintf("nothing of it is felt any more; its cause is not gone (%s)", c.What)
+			out, why = Reduced, fmt.Sprintf("the symptom is gone; its cause is not gone (%s)", c.What)
 		}
 	}
 	l := r.Load
@@ -152,7 +152,7 @@ func together(r Result) (Outcome, string) {
 	case l == nil && out.Helped():
 		return out, firstOf(why, "the load beside it was not measured: that it is the same is for you to say")
 	case l != nil && out == TooEarly && l.Ratio < lessLoad:
-		return CantTell, fmt.Sprintf("the load differed: %.4g %s now, %.4g before; that there is none of it tells nothing", l.After, l.Unit, l.Before)
+		return CantTell, fmt.Sprintf("the load differed: %.4g %s now, %.4g before; that there is none of it shows nothing", l.After, l.Unit, l.Before)
 	case l == nil || out.Open() || out == Unchanged:
 		return out, why
 	case out.Helped() && l.Ratio < lessLoad:

@@ -27,7 +27,7 @@ func shownPair(t *testing.T, good, bad string) *Shown {
 func TestSentences(t *testing.T) {
 	for pair, want := range map[[2]string]string{
 		{"busy-thread-healthy", "busy-thread-sick"}:                 "stock-server 10.77.31.2:8081: the same requests take 24 times longer (26.9 ms, 1.12 ms before",
-		{"cpu-throttled-healthy", "cpu-throttled-sick"}:             "89 % of that: held back by its quota",
+		{"cpu-throttled-healthy", "cpu-throttled-sick"}:             "89 % of that: throttled by its quota",
 		{"cpu-throttled-sick", "cpu-throttled-healthy"}:             "the same requests take 98 % less time (4.13 ms, 171 ms before",
 		{"cpu-throttled-healthy", "cpu-throttled-healthy"}:          "no worse: of 6 figures compared, none got worse by more than chance does",
 		{"udp-receive-buffer-full-healthy", "reader-stall-healthy"}: "can't tell: neither recording has requests and answers of a service",

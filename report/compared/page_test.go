@@ -25,7 +25,7 @@ func TestPageHasBothBars(t *testing.T) {
 			t.Errorf("%s: %g of %g and %g of %g", one.Subject, a, one.MeanA, b, one.MeanB)
 		}
 		if one.Subject == "api-server 10.77.6.2:8081" {
-			found = one.Worse && one.Accounts[0].Account == "held back by its quota" && one.Accounts[0].Delay
+			found = one.Worse && one.Accounts[0].Account == "throttled by its quota" && one.Accounts[0].Delay
 		}
 	}
 	if !found {

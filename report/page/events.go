@@ -109,7 +109,7 @@ func (b *builder) lockEvents() []Event {
 				holder = fmt.Sprintf(" · held by thread %d %s", row.Owner, row.OwnerComm)
 			}
 			if since != 0 && from < since.Add(firstLook) {
-				begun = " · from the first look at locks on, or before"
+				begun = " · from the first sample of locks on, or before"
 			}
 			span.Text = fmt.Sprintf("%s · lock %#x · up to %d threads wait · %s%s%s", b.processOf(k.pid, row.Comm), k.address, most, units.Seconds(row.T.Add(time.Second).Sub(from)), begun, holder)
 		}

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"snag/recording"
 	"snag/report/profile"
@@ -186,7 +187,14 @@ func (d *flameDoubt) note(total float64) string {
 	if total == 0 || d.none+d.cut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f %% of it has a stack that was cut, %.0f %% none", 100*d.cut/total, 100*d.none/total)
+	var parts []string
+	if d.cut > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %% of it has a stack that is cut short", 100*d.cut/total))
+	}
+	if d.none > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %% of it has no stack", 100*d.none/total))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // flatten writes a tree as lists, the heaviest first, and leaves out what is too

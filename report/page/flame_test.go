@@ -76,7 +76,7 @@ func TestFlames(t *testing.T) {
 	if got := lines(on); got != want {
 		t.Errorf("on the CPU:\n%s\nwant\n%s", got, want)
 	}
-	if on.Note != "10 % of it has a stack that was cut, 0 % none" || on.Unit != "samples" {
+	if on.Note != "10 % of it has a stack that is cut short" || on.Unit != "samples" {
 		t.Errorf("note %q, unit %q", on.Note, on.Unit)
 	}
 	want = `all 3.5
@@ -205,7 +205,7 @@ func TestLockWaitsAreOnTheTimeline(t *testing.T) {
 			got = append(got, fmt.Sprintf("%g-%g %s", e.T, *e.End, e.Text))
 		}
 	}
-	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · from the first look at locks on, or before · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
+	if want := "1-3 api[812] · lock 0x222e0 · up to 23 threads wait · 2 s · from the first sample of locks on, or before · held by thread 814 worker-2\n7-8 api[812] · lock 0x222e0 · up to 22 threads wait · 1 s"; strings.Join(got, "\n") != want {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
@@ -321,5 +321,21 @@ func TestAFlameOfTenThousandFrames(t *testing.T) {
 	t.Logf("%d nodes, %d bytes, %d boxes at first", len(d.Flames[0].Parent), len(html), drawn)
 	for _, complaint := range c.complaints() {
 		t.Error(complaint)
+	}
+}
+
+func TestDoubtOfAFlameNamesOnlyWhatThereIs(t *testing.T) {
+	for _, c := range []struct {
+		d    flameDoubt
+		want string
+	}{
+		{flameDoubt{}, ""},
+		{flameDoubt{cut: 1}, "10 % of it has a stack that is cut short"},
+		{flameDoubt{none: 2}, "20 % of it has no stack"},
+		{flameDoubt{cut: 1, none: 2}, "10 % of it has a stack that is cut short, 20 % of it has no stack"},
+	} {
+		if got := c.d.note(10); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.d, got, c.want)
+		}
 	}
 }

@@ -93,7 +93,7 @@ func (b *builder) processNumbers(p *scene.Process) []Number {
 		}
 	}
 	if stopped > 0 {
-		out = append(out, Number{"stopped", strconv.Itoa(stopped) + " of " + strconv.Itoa(len(p.Rows)) + " looks", true})
+		out = append(out, Number{"stopped", strconv.Itoa(stopped) + " of " + strconv.Itoa(len(p.Rows)) + " samples", true})
 	}
 	return out[:min(len(out), maxNumbers)]
 }

@@ -14,7 +14,7 @@ func (b *builder) requests() Table {
 		{"longest", "seconds"}, {"unread, mean", "seconds"}, {"open at the end", "count"}, {"oldest open", "seconds"},
 	}}
 	if share := b.r.ShareOf("sockets.turns"); share < 1 {
-		t.Note = fmt.Sprintf("by service and peer, counted in slices, %.0f %% of the window; what takes longer than a slice is told as open", 100*share)
+		t.Note = fmt.Sprintf("by service and peer, counted in slices, %.0f %% of the window; what takes longer than a slice is reported as open", 100*share)
 	}
 	type key struct {
 		role, proto, local, remote string

@@ -85,7 +85,7 @@ func (d *Diff) doubt(a, b *counted, objects bool) {
 		d.Doubts = append(d.Doubts, "A is of "+eventName(d.A.Event)+" and B of "+eventName(d.B.Event)+": a CPU's speed, and what it waits for, move shares between the two")
 	}
 	if !objects {
-		d.Doubts = append(d.Doubts, "one of them does not tell which files functions lie in: they are compared by name alone")
+		d.Doubts = append(d.Doubts, "one of them does not say which files functions lie in: they are compared by name alone")
 	}
 	if a.seconds < fewSeconds || b.seconds < fewSeconds {
 		d.Doubts = append(d.Doubts, "one of them has few seconds, or no times: how much shares change from second to second is not known, and the intervals are too narrow where work comes in bursts")

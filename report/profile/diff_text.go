@@ -34,7 +34,7 @@ func (d *Diff) WriteText(w io.Writer, o DiffOptions) error {
 		if side.p.Seconds > 1 { // files without times have one second
 			text += fmt.Sprintf(" in %.1f s", side.p.Seconds)
 		}
-		text += fmt.Sprintf(", worth %s independent looks", units.Count(side.looks))
+		text += fmt.Sprintf(", worth %s independent samples", units.Count(side.looks))
 		if t.Frames < 0.9 && t.NoStack < 1 {
 			text += fmt.Sprintf("; %.0f %% of its frames have a name", 100*t.Frames)
 		}

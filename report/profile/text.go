@@ -53,7 +53,7 @@ func (p *Profile) WriteText(w io.Writer, o TextOptions) error {
 	case p.Kind == OffCPU:
 		o.paragraph(&b, "no thread of it waited meanwhile")
 	default:
-		o.paragraph(&b, "nothing of it ran when a sample was taken: it waits, and snag profile --off or snag blocked tell what for")
+		o.paragraph(&b, "nothing of it ran when a sample was taken: it waits, and snag profile --off or snag blocked show what for")
 	}
 	for _, d := range p.Doubts {
 		if t.Total > 0 && d.said(t) {
@@ -90,7 +90,7 @@ func (p *Profile) head(b *strings.Builder, t Table, o TextOptions) {
 	}
 	if n := p.samples(); p.Kind == OnCPU && n > 0 && n < few {
 		// Two standard errors of a share of one half.
-		o.paragraph(b, fmt.Sprintf("so few samples tell shares to about ±%.0f points: --for longer tells more", 100/math.Sqrt(float64(n))))
+		o.paragraph(b, fmt.Sprintf("with so few samples shares are known to about ±%.0f points: a longer --for narrows that", 100/math.Sqrt(float64(n))))
 	}
 	type one struct {
 		name  string

@@ -17,7 +17,7 @@ var cpuSaturated = &suspect.Suspect{
 	Name:  "cpu-saturated",
 	Title: "all CPUs are busy, and a service waits for one",
 	About: "More threads want to run than there are CPUs, and those that answer requests stand in the queue with the rest. " +
-		"A machine that compiles or computes with all its CPUs and whose services answer in time is well used, not sick. " +
+		"A machine that compiles or computes with all its CPUs and whose services answer in time is well used, not faulty. " +
 		"Where the hypervisor gave the CPUs to others (steal), the noisy neighbour is outside of this machine.",
 	Needs: []suspect.Need{
 		{Measure: "host.cpu", Must: true, Why: "how busy the CPUs were, and what the hypervisor took"},
@@ -34,7 +34,7 @@ var cpuSaturated = &suspect.Suspect{
 	},
 	Against: []string{
 		"strong: no service that waited was late: a compile or a batch on all CPUs is what they are for",
-		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue, by the states of the threads less than a fifth: late answers of a busy machine are late for something else",
+		"decisive: a quota throttled the threads (cpu-throttled), or requests spent less than a tenth of their time in the queue, by the states of the threads less than a fifth: late answers of a busy machine are late for something else",
 		"what computes beside a service leaves the CPUs to it by its policy (SCHED_IDLE) or its nice value (15 and more), in the same control group: that is as good as idle",
 		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything; so they are where snag's own load (--load) is what fills them",
 	},

@@ -20,9 +20,9 @@ import (
 
 var cpuThrottled = &suspect.Suspect{
 	Name:  "cpu-throttled",
-	Title: "a control group's CPU quota holds its processes back",
-	About: "The group used up its quota early in the period, and all its processes stood still until the next one began, up to 100 ms each time. " +
-		"A batch job that is throttled is doing what it was told to: only where requests wait is it harm.",
+	Title: "a control group's CPU quota throttles its processes",
+	About: "The group used up its quota early in the period, and all its processes stopped until the next one began, up to 100 ms each time. " +
+		"A batch job that is throttled is doing what it was set to do: only where requests wait is it harm.",
 	Needs: []suspect.Need{
 		{Measure: "host.cgroup", Must: true, Why: "periods, throttled periods, throttled time and quota of the group"},
 		{Measure: "host.processes", Why: "which processes are in it"},
@@ -31,13 +31,13 @@ var cpuThrottled = &suspect.Suspect{
 		{Measure: "offcpu.waits", Why: "each stop of theirs, and that their CPU was idle meanwhile"},
 	},
 	For: []string{
-		"decisive: throttled in a tenth of the periods or more (sick 71 of 73), and the throttled time agrees with it",
-		"strong: at most samples data or connections waited at a socket of its processes",
+		"decisive: throttled in a tenth of the periods or more (faulty 71 of 73), and the throttled time agrees with it",
+		"strong: in most samples data or connections waited at a socket of its processes",
 		"strong: its threads were ready and did not run, a tenth of the time or more; in waits of 50 ms and more their CPU was idle before they came",
 	},
 	Against: []string{
-		"strong: nothing waited at its processes' sockets: throttled, and nobody feels it: a risk",
-		"throttled in a few periods: bursts are cut, nothing stands still; a quota that is set and not reached",
+		"strong: nothing waited at its processes' sockets: throttled, and no client is affected: a risk",
+		"throttled in a few periods: bursts are cut, nothing stops; a quota that is set and not reached",
 	},
 	LeadsTo: []suspect.Lead{
 		{To: "server-stall", Lag: 5 * time.Second}, {To: "encoder-stall", Lag: 5 * time.Second}, {To: "reader-stall", Lag: 5 * time.Second},
@@ -50,7 +50,7 @@ var cpuThrottled = &suspect.Suspect{
 		Permanently: "CPUQuota= of the unit at what it needs, or none.",
 		Program:     "As many busy threads as the quota has CPUs.",
 	},
-	Verified: "throttled periods stand still, and the queue at its sockets is empty",
+	Verified: "throttled periods stop, and the queue at its sockets is empty",
 	Next:     "cat /sys/fs/cgroup/GROUP/cpu.stat; systemctl show -p CPUQuotaPerSecUSec UNIT",
 	Weigh:    weighThrottled,
 }
@@ -122,7 +122,7 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 			who += fmt.Sprintf(" and %d more", len(members)-1)
 		}
 	}
-	f.Text = fmt.Sprintf("%s was held back by its quota%s in %s of %s periods", who, u.quotaText(), units.Count(u.throttled), units.Count(u.periods))
+	f.Text = fmt.Sprintf("%s was throttled by its quota%s in %s of %s periods", who, u.quotaText(), units.Count(u.throttled), units.Count(u.periods))
 	held := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Of("cpu.stat nr_throttled, nr_periods of "+u.path, source.Throttled, source.ThrottledTime), Origin: "cpu.stat",
 		Text: fmt.Sprintf("throttled in %s periods (%.0f %%)", units.OfAll(u.throttled, u.periods), 100*share)}
 	each := 0.0
@@ -204,7 +204,7 @@ func (u quotaUse) requestsWaiting(s *scene.Scene, members []*scene.Process) (e *
 				what = units.Count(float64(most)) + " connections"
 			}
 			e = &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues",
-				Text: fmt.Sprintf("at %d of %d samples something waited to be read by %s on %s (up to %s)", n, rows, p.Subject.Name, k.First().Local, what)}
+				Text: fmt.Sprintf("in %d of %d samples something waited to be read by %s on %s (up to %s)", n, rows, p.Subject.Name, k.First().Local, what)}
 			if d := k.DropsGrew(); d > 0 {
 				e.Text += fmt.Sprintf("; its socket dropped %s", units.Count(float64(d)))
 			}
@@ -311,14 +311,14 @@ func (u quotaUse) settings(s *scene.Scene, r *recording.Recording, members []*sc
 	}
 	if len(members) > 0 {
 		calls = append(calls, suspect.Call{Who: suspect.WhoseCall(members[0].Subject), Do: "fewer busy threads: as many as its quota has CPUs (GOMAXPROCS, -XX:ActiveProcessorCount, worker_processes)",
-			Why: "its threads use the quota up together, and then all of them stand still until the next period"})
+			Why: "its threads use the quota up together, and then all of them stop until the next period"})
 	}
 	if percent <= now || percent <= 0 || u.path == "/" {
 		return nil, calls
 	}
 	why := fmt.Sprintf("throttled in %s periods", units.OfAll(u.throttled, u.periods))
 	if length := s.Window.Length(s.Window.End).Seconds(); u.metered && length > 0 && u.timed {
-		why += fmt.Sprintf("; it used %.0f %% of a CPU and stood still for %s of %s more: a quarter above both", 100*u.usage/length, units.Lasting(min(u.seconds, length)), units.Lasting(length))
+		why += fmt.Sprintf("; it used %.0f %% of a CPU and stopped for %s of %s more: a quarter above both", 100*u.usage/length, units.Lasting(min(u.seconds, length)), units.Lasting(length))
 	}
 	c := suspect.Setting{Kind: "cpu-quota", At: recording.Subject{Cgroup: u.path}, Value: fmt.Sprintf("%.0f %.0f", percent/100*u.period()*1e6, u.period()*1e6),
 		Why: why, Risk: fmt.Sprintf("it may take up to %.0f %% of a CPU from others", percent)}

@@ -141,7 +141,7 @@ func (w cpuWait) throttled(r *recording.Recording) *suspect.Evidence {
 		held, ok := increaseOf(r, "snag_cgroup_cpu_throttled_seconds_total", path)
 		if ok && held >= 0.3*w.waited {
 			return &suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: held, Unit: "s", Source: source.Of("cpu.stat throttled time of "+path, source.Throttled, source.ThrottledTime), Origin: "cpu.stat",
-				Text: fmt.Sprintf("the quota of its control group %s held it back for %s: the CPUs were not what it waited for", path, units.Lasting(held))}
+				Text: fmt.Sprintf("the quota of its control group %s throttled it for %s: the CPUs were not what it waited for", path, units.Lasting(held))}
 		}
 	}
 	return nil
@@ -221,7 +221,7 @@ func felt(s *scene.Scene, waited ...*scene.Process) suspect.Evidence {
 			return suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.Of("symptoms"), Origin: "symptoms", Text: fmt.Sprintf("%s of %s: %s", sym.Name, p.Subject.Name, sym.Text)}
 		}
 	}
-	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "no service that waited was late: nobody felt it"}
+	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "no service that waited was late: no client was affected"}
 }
 
 // cpuSet reads a list of CPUs, "0-3,7"; nil for all or not known.

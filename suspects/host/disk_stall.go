@@ -30,7 +30,7 @@ var diskStall = &suspect.Suspect{
 		{Measure: "host.kernel-log", Why: "errors of the disk"},
 	},
 	For: []string{
-		"strong: at a third of the looks or more a thread of the service waits for a disk (state D; healthy 1 in 100), or a fifth of the time of its requests was that",
+		"strong: in a third of the samples or more a thread of the service waits for a disk (state D; healthy 1 in 100), or a fifth of the time of its requests was that",
 		"strong: so do processes that serve a client each and end before anybody looks at their threads, by the state that they are listed with",
 		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms); of two seconds and half of its time, where a fifth of the requests' time was that",
 		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",

@@ -300,7 +300,7 @@ func (b blocked) words() string {
 	if b.booked > 0 {
 		return fmt.Sprintf("for %.0f %% of the time of its requests", 100*b.booked)
 	}
-	return fmt.Sprintf("at %d of %d looks", b.seen, b.looks)
+	return fmt.Sprintf("in %d of %d samples", b.seen, b.looks)
 }
 
 func (b blocked) evidence() suspect.Evidence {

@@ -120,7 +120,7 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspec
 		return f, false
 	}
 	full := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(t.fds), Unit: "descriptors", Source: source.Ofs("/proc/%[1]d/fd, /proc/%[1]d/limits", p.Subject.PID).With(source.Descriptors), Origin: "descriptors",
-		Text: fmt.Sprintf("%s descriptors in use, soft limit %s, at %d of %d samples", units.Count(float64(t.fds)), units.Count(float64(t.most)), t.rows, t.of)}
+		Text: fmt.Sprintf("%s descriptors in use, soft limit %s, in %d of %d samples", units.Count(float64(t.fds)), units.Count(float64(t.most)), t.rows, t.of)}
 	f.Evidence = append(f.Evidence, full)
 	f.Text = fmt.Sprintf("%s of %s descriptors in use", units.Count(float64(t.fds)), units.Count(float64(t.most)))
 	opened := openedOn(s, r, p, t.at)

@@ -197,7 +197,7 @@ func hotFunction(r *recording.Recording, here, there kernelProfile, name string)
 		return out
 	}
 	if here.hz <= 0 && f.samples/here.all < busyShare {
-		e.Grade, e.Doubt = suspect.Weak, "idle time was not sampled: how much of the machine that is can't be told"
+		e.Grade, e.Doubt = suspect.Weak, "idle time was not sampled: how much of the machine that is can't be known"
 	}
 	out.Evidence = append(out.Evidence, e)
 	for who := range f.who {

@@ -18,14 +18,14 @@ var machinePaused = &suspect.Suspect{
 	Name:  "machine-paused",
 	Title: "the whole machine was stopped from outside",
 	About: "A virtual machine that its host stops (a snapshot, a live migration, a suspended host) does nothing for seconds, and its clocks jump over them. " +
-		"Every process, connection and timer on it stood still; nothing on it is to blame. snag that was stopped or starved alone sees the same gap in its own samples, while the machine's counters go on.",
+		"Every process, connection and timer on it stopped; nothing on it is to blame. snag that was stopped or starved alone sees the same gap in its own samples, while the machine's counters go on.",
 	Needs: []suspect.Need{
 		{Measure: "host.cpu", Must: true, Why: "context switches and interrupts over the gap: what the machine did in it"},
-		{Measure: "sockets.diag", Why: "which connections stood still"},
+		{Measure: "sockets.diag", Why: "which connections stopped"},
 	},
 	For: []string{
 		"decisive: over a gap of 2 s and more in snag's samples the machine made no more context switches, and took no more interrupts, than in the second before it",
-		"weak: several probes of snag were late at once; connections whose traffic was steady stood still",
+		"weak: several probes of snag were late at once; connections whose traffic was steady stopped",
 	},
 	Against: []string{
 		"decisive: context switches and interrupts went on at their rate: only snag was stopped (SIGSTOP, a debugger) or starved: see observer",
@@ -105,7 +105,7 @@ func weighPaused(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	case on > 0:
 		f.Text = "gaps in snag's samples while the machine went on"
 	default:
-		f.Text = "gaps in snag's samples, and too little to tell what the machine did in them"
+		f.Text = "gaps in snag's samples, and too little to know what the machine did in them"
 	}
 	return []suspect.Finding{f}
 }
@@ -138,7 +138,7 @@ func (g lull) evidence() (out []suspect.Evidence, side int) {
 		Text: fmt.Sprintf("from %s on no sample for %s, in which the machine made %s", g.Start, units.Lasting(g.length), text)}
 	switch {
 	case len(g.alive) == 0:
-		e.Side, e.Text = suspect.Missing, fmt.Sprintf("from %s on no sample for %s; too few events otherwise to tell what the machine did in it", g.Start, units.Lasting(g.length))
+		e.Side, e.Text = suspect.Missing, fmt.Sprintf("from %s on no sample for %s; too few events otherwise to know what the machine did in it", g.Start, units.Lasting(g.length))
 		return []suspect.Evidence{e}, unknownSide
 	case g.stolen >= 0.5*g.length:
 		e.Side, e.Grade, e.Source, e.Origin = suspect.Against, suspect.Decisive, source.CPU("/proc/stat steal", "", "steal"), "steal"
@@ -149,7 +149,7 @@ func (g lull) evidence() (out []suspect.Evidence, side int) {
 		return []suspect.Evidence{e}, stoodStillSide
 	case on == len(g.alive):
 		e.Side, e.Grade = suspect.Against, suspect.Decisive
-		e.Text += ": only snag stood still"
+		e.Text += ": only snag stopped"
 		return []suspect.Evidence{e}, wentOnSide
 	}
 	e.Side, e.Grade = suspect.For, suspect.Weak
@@ -186,9 +186,9 @@ func addStill(f *suspect.Finding, s *scene.Scene, lost float64) {
 		return
 	}
 	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: lost, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",
-		Text: fmt.Sprintf("%s with traffic stood still for %s", units.Plural(n, "connection"), units.Lasting(lost))}
+		Text: fmt.Sprintf("%s with traffic stopped for %s", units.Plural(n, "connection"), units.Lasting(lost))}
 	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(n), Unit: "connections", Source: source.SS("-tin").With(source.BytesReceived, source.BytesAcked), Origin: "sockets",
-		Text: fmt.Sprintf("%s with traffic stood still meanwhile", units.Plural(n, "connection"))})
+		Text: fmt.Sprintf("%s with traffic stopped meanwhile", units.Plural(n, "connection"))})
 }
 
 // lulls are the gaps between two readings of the machine's counters.

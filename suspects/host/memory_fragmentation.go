@@ -44,7 +44,7 @@ var memoryFragmentation = &suspect.Suspect{
 		Now:         "echo defer+madvise > /sys/kernel/mm/transparent_hugepage/defrag",
 		Permanently: "vm.compaction_proactiveness, vm.watermark_scale_factor and vm.min_free_kbytes (at most 5 % of the smallest node) up, in /etc/sysctl.d. Or huge pages only where asked for (transparent_hugepage/defrag = madvise or defer), in /etc/tmpfiles.d.",
 	},
-	Verified: "compact_stall stands still",
+	Verified: "compact_stall does not grow",
 	Next:     "grep -E 'compact_|thp_fault|allocstall' /proc/vmstat; cat /proc/buddyinfo; perf record -g -e compaction:* for whose allocations they are",
 	Weigh:    weighFragmentation,
 }

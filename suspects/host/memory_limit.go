@@ -20,7 +20,7 @@ import (
 
 var memoryLimit = &suspect.Suspect{
 	Name:  "memory-limit",
-	Title: "a control group may hold less memory than its processes need",
+	Title: "a control group's memory limit is below what its processes need",
 	About: "Once a group holds as much as its limit (MemoryMax=, MemoryHigh=, docker run --memory), whoever takes more must give something up first: pages that are read back when they are needed again, or a process, which the kernel kills. The host may have plenty. " +
 		"A group at its limit is healthy as long as what it gives up is cache that nobody misses: backups and copies fill any limit.",
 	Needs: []suspect.Need{
@@ -49,7 +49,7 @@ var memoryLimit = &suspect.Suspect{
 		Permanently: "A larger limit where the group is made, if the host has the memory: MemoryMax= of a unit, --memory of docker, limits.memory of Kubernetes.",
 		Program:     "Fewer processes, smaller caches.",
 	},
-	Verified: "oom_kill, refaults and pgmajfault of the group stand still",
+	Verified: "oom_kill, refaults and pgmajfault of the group do not grow",
 	Next:     "cat /sys/fs/cgroup/GROUP/memory.{current,max,high,events,pressure}; grep -E 'refault|pgmajfault' /sys/fs/cgroup/GROUP/memory.stat",
 	Weigh:    weighMemoryLimit,
 }

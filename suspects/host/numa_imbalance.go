@@ -42,7 +42,7 @@ var numaImbalance = &suspect.Suspect{
 		Now:         "sysctl -w vm.zone_reclaim_mode=0",
 		Permanently: "NUMAPolicy=interleave (numactl --interleave=all) for what fills the node, vm.zone_reclaim_mode = 0 in /etc/sysctl.d, a wider NUMAMask= for the service.",
 	},
-	Verified: "numa_miss and pswpin stand still",
+	Verified: "numa_miss and pswpin do not grow",
 	Next:     "numastat -m; numastat -p PID; grep -E 'numa_|pswp' /proc/vmstat",
 	Weigh:    weighNUMA,
 }

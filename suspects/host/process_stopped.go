@@ -32,7 +32,7 @@ var processStopped = &suspect.Suspect{
 		"decisive: state T at sample after sample",
 		"strong: SIGSTOP (SIGTSTP, SIGTTIN, SIGTTOU) was sent to it",
 		"strong: a tenth of the time of its requests it was stopped",
-		"strong: data waits at its sockets and is not read, or their streams stand still, for as long",
+		"strong: data waits at its sockets and is not read, or their streams stop, for as long",
 	},
 	Against: []string{
 		"decisive: it used CPU time between the samples that found it stopped (strace)",
@@ -86,7 +86,7 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording, l 
 		f.Text = fmt.Sprintf("%s %s, %s in all%s", what, units.Times(len(st.Spans)), units.Lasting(length), by)
 	}
 	state := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: length, Unit: "s", Source: source.StatOf(st.Process.Subject.PID), Origin: "state",
-		Text: fmt.Sprintf("%s at %d samples, %s in all", what, st.Seen, units.Lasting(length))}
+		Text: fmt.Sprintf("%s in %d samples, %s in all", what, st.Seen, units.Lasting(length))}
 	switch {
 	case len(st.Spans) == 0:
 		f.Text = fmt.Sprintf("seen %s now and then, and running in between", what)
@@ -107,9 +107,9 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording, l 
 	if len(sufferers) > 0 {
 		// Two samples are the least that tell a stop from a gap of a busy machine.
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(len(sufferers)), Unit: "sockets", Source: source.SS("-tunp", source.RecvQ).And(source.SS("-ti").With(source.BytesSent, source.BytesReceived)), Origin: "its sockets",
-			Text: fmt.Sprintf("%d of its sockets stood still meanwhile: %s", len(sufferers), waited)})
+			Text: fmt.Sprintf("%d of its sockets stopped meanwhile: %s", len(sufferers), waited)})
 		f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: length * float64(len(sufferers)), Of: s.Window.Length(s.Window.End).Seconds() * float64(len(sufferers)), Unit: "s",
-			Text: fmt.Sprintf("%d flows stood still for %s each", len(sufferers), units.Lasting(length))}
+			Text: fmt.Sprintf("%d flows stopped for %s each", len(sufferers), units.Lasting(length))}
 	} else if emits(st.Process) {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Source: source.SS("-un").And(source.Stat), Origin: "its sockets",
 			Text: "it sends datagrams when it runs: whoever takes them gets none meanwhile"})
@@ -133,7 +133,7 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording, l 
 func stoppedRemedy(st measure.Stops, s *scene.Scene, r *recording.Recording) suspect.Remedy {
 	pid := st.Process.Subject.PID
 	if st.Debugger {
-		return suspect.Remedy{Permanently: fmt.Sprintf("Let the debugger go: grep TracerPid /proc/%d/status tells which.", pid)}
+		return suspect.Remedy{Permanently: fmt.Sprintf("Let the debugger go: grep TracerPid /proc/%d/status shows which.", pid)}
 	}
 	out := suspect.Remedy{Permanently: "Find out what stops it: a script that backs up or freezes, a terminal's job control."}
 	if st.From != "" {

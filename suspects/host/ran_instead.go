@@ -55,7 +55,7 @@ func (w cpuWait) instead(r *recording.Recording) (suspect.Evidence, bool) {
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: in.longest, Unit: "s", Source: source.Of("sched_switch (events run-delay)", source.RunDelays), Origin: "who ran",
 		Text: fmt.Sprintf("%s a thread of it was ready for 50 ms and more, at the longest %s", units.Plural(in.n, "time"), units.Lasting(in.longest))}
 	if in.who == "idle" || in.who == "" {
-		e.Text += "; its CPU was idle before it came: a quota or its class held it back"
+		e.Text += "; its CPU was idle before it came: a quota or its class delayed it"
 		return e, true
 	}
 	if in.n >= fewDelays && 2*in.times >= in.n {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 
-	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
 )
@@ -19,10 +18,14 @@ type rival struct {
 // name is what a person would call it.
 func (v rival) name() string {
 	first := v.processes[0].Subject
-	if n := len(v.processes); n > 1 {
-		return first.Name + " and " + units.Plural(n-1, "more like it")
+	switch n := len(v.processes); n {
+	case 1:
+		return first.Name
+	case 2:
+		return first.Name + " and 1 more process named " + first.Comm
+	default:
+		return fmt.Sprintf("%s and %d more processes named %s", first.Name, n-1, first.Comm)
 	}
-	return first.Name
 }
 
 // rivals are the processes that used CPU time in the window, with the children

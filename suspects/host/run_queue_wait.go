@@ -32,7 +32,7 @@ var runQueueWait = &suspect.Suspect{
 		"weak: another process is bound to the same CPUs and used them; a service that is late",
 	},
 	Against: []string{
-		"decisive: a quota held the threads back (cpu-throttled), or requests spent less than a tenth of their time in the queue",
+		"decisive: a quota throttled the threads (cpu-throttled), or requests spent less than a tenth of their time in the queue",
 		"strong: no service that waited was late",
 		"all CPUs were busy: then it is cpu-saturated; a pinned process alone on its CPU waits for nobody",
 	},
@@ -121,7 +121,7 @@ func waitedForCPU(s *scene.Scene, r *recording.Recording, all measure.CPUTime, w
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Stat.As("/proc/PID/status Cpus_allowed_list"), Text: "on which CPUs it may run was not read"})
 	case !ok || own.CPUs >= all.CPUs:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Stat.As("/proc/PID/status Cpus_allowed_list"), Origin: "affinity",
-			Text: "it may run on every CPU: what kept it from the idle ones (bursts, priorities, weights) is not told by these counters"})
+			Text: "it may run on every CPU: what kept it from the idle ones (bursts, priorities, weights) can't be seen in these counters"})
 	case own.IdleShare() < measure.BusyIdle:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: 1 - own.IdleShare(), Unit: "share", Source: source.CPU("/proc/PID/status Cpus_allowed_list, /proc/stat", "", "idle").With(source.ProcessCPU), Origin: "affinity",
 			Text: fmt.Sprintf("it may run on CPU %s of %s only, busy for %.0f %% of the time; all together were idle for %.0f %%", list, units.Count(float64(all.CPUs)), 100*(1-own.IdleShare()), 100*all.IdleShare())})

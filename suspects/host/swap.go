@@ -43,7 +43,7 @@ var swapping = &suspect.Suspect{
 		Permanently: "More memory for it (MemoryMax=, MemoryHigh=), less for others. MemorySwapMax=0 where failing is better than being late.",
 		Program:     "Keep less in memory.",
 	},
-	Verified: "pswpin stands still",
+	Verified: "pswpin does not grow",
 	Next:     "vmstat 1; grep VmSwap /proc/[0-9]*/status | sort -k2 -n | tail; cat /proc/PID/smaps_rollup",
 	Weigh:    weighSwap,
 }

@@ -19,10 +19,22 @@ func OwnFunctions(r *recording.Recording, id int) string {
 	}
 	for _, s := range r.Stacks {
 		if s.ID == id {
-			return strings.Join(OwnFrames(s), " ← ")
+			return CalledBy(OwnFrames(s))
 		}
 	}
 	return ""
+}
+
+// CalledBy writes functions, the innermost first, as "whole(), called by ask(), called by worker()".
+func CalledBy(functions []string) string {
+	var named []string
+	for _, f := range functions {
+		if !strings.HasSuffix(f, ")") { // C++ and Rust have the parameters in the name
+			f += "()"
+		}
+		named = append(named, f)
+	}
+	return strings.Join(named, ", called by ")
 }
 
 // OwnFrames are those functions of one stack.

@@ -229,7 +229,7 @@ func (st *Stops) Sufferers(s *scene.Scene) (out []*scene.Socket, worst string) {
 		case peer > 0 && n > 0:
 			text = fmt.Sprintf("%s waited to be sent to it by %s", units.Bytes(float64(peer)), k.First().Remote)
 		case stoodStill(k, st.Spans, s.Window):
-			text = fmt.Sprintf("its stream with %s stood still", k.First().Remote)
+			text = fmt.Sprintf("its stream with %s stopped", k.First().Remote)
 			q = 0
 		default:
 			continue

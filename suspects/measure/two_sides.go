@@ -180,7 +180,7 @@ func (h *held) inside() (suspect.Evidence, bool) {
 		grade = suspect.Weak // looks a second apart
 	}
 	return suspect.Evidence{Side: suspect.For, Grade: grade, Value: unread, Unit: "s", Source: insideBy(who), Origin: "calls",
-		Text: fmt.Sprintf("of %s that its host tells of %s passed before %s had read them, %s until it wrote an answer, and %s until that left",
+		Text: fmt.Sprintf("of %s that its host reports %s passed before %s had read them, %s until it wrote an answer, and %s until that left",
 			units.Plural(n, "late request"), units.Hundredths(unread), processOf(who), units.Hundredths(inside), units.Lasting(unsent))}, true
 }
 
@@ -236,7 +236,7 @@ func (l LateRequests) ByLoss(r *recording.Recording) (suspect.Finding, bool) {
 			Text: fmt.Sprintf("the way %s took %s of it, the other %s, within %s", name, units.Lasting(longer), units.Lasting(other), units.Lasting(h.bound))})
 	}
 	f.Harm = h.networkHarm(r)
-	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The path %s between the places of the two captures: look at the drop counters of each hop. A capture half way tells which half.", wayOf(way, h))}
+	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The path %s between the places of the two captures: look at the drop counters of each hop. A capture half way shows which half.", wayOf(way, h))}
 	f.Next = "capture half way, and give snag read the two nearest files"
 	if hop, share, ok := h.hops.worst(func(p recording.Hop) float64 { return float64(p.LostOut + p.LostBack) }); ok {
 		f.Text += fmt.Sprintf(", between %s and %s", hop.From, hop.To)
@@ -294,6 +294,6 @@ func (l LateRequests) ByDelay(r *recording.Recording) (suspect.Finding, bool) {
 			Text: fmt.Sprintf("%s of it passed between the captures %s and %s, by the clock of each", units.Percent(share), hop.From, hop.To)})
 	}
 	f.Harm = h.networkHarm(r)
-	f.Next = "tc -s qdisc on the hosts of that path; a capture half way tells which half"
+	f.Next = "tc -s qdisc on the hosts of that path; a capture half way shows which half"
 	return f, true
 }

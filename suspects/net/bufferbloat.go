@@ -31,7 +31,7 @@ var bufferbloat = &suspect.Suspect{
 		"strong: the round trip is a multiple of the shortest one while the connection keeps the pipe full and loses nothing",
 		"strong: more is in flight than the path holds, and the rest, at the rate of the connection, takes as long as the round trip is too long",
 		"strong: other connections on the same way wait as long",
-		"strong: by captures of both ends: the network took half of the late requests' wait or more, a multiple of what it takes else, and lost next to nothing; which way, as far as the clocks tell",
+		"strong: by captures of both ends: the network took half of the late requests' wait or more, a multiple of what it takes else, and lost next to nothing; which way, as far as the clocks show",
 	},
 	Against: []string{
 		"decisive: the shortest round trip is as long: a long path",

@@ -35,7 +35,7 @@ func synSettings(r *recording.Recording, netns uint64, most recording.HalfOpen, 
 func neighbourSettings(knob, limit string, fulls float64) []suspect.Setting {
 	return []suspect.Setting{{Kind: "sysctl", Name: knob, AtLeast: true, Value: fmt.Sprint(doubled(limit, 1024)),
 		Why:  fmt.Sprintf("the table had no room for a neighbour %s times at %s", units.Count(fulls), cmp.Or(limit, "the default of 1024")),
-		Risk: "some 400 bytes of memory each"}}
+		Risk: "about 400 bytes of memory each"}}
 }
 
 // windowSettings is a buffer of twice rate × round trip, as half of it is for overhead

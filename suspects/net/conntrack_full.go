@@ -36,7 +36,7 @@ var conntrackFull = &suspect.Suspect{
 		Now:         "sysctl -w net.netfilter.nf_conntrack_max=ENTRIES",
 		Permanently: "net.netfilter.nf_conntrack_max in /etc/sysctl.d, with nf_conntrack_buckets at a quarter of it. Shorter timeouts, or notrack for what need not be tracked.",
 	},
-	Verified: "drop of conntrack -S stands still",
+	Verified: "drop of conntrack -S does not grow",
 	Next:     "conntrack -S; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max; dmesg | grep 'table full'",
 	Weigh:    weighConntrack,
 }
@@ -127,8 +127,8 @@ const leastEntries = 65536
 // little memory, and stays.
 const fewestBuckets = 1024
 
-// conntrackSettings is a table twice as long, as long as the default at least, and longer where those who were dropped need more,
-// and the hash with it where it would hold more than four entries a bucket (nf_conntrack_core.c
+// conntrackSettings is a table twice as long, as long as the default at least, and longer where those who were
+// dropped need more, and the hash with it where it would hold more than four entries a bucket (nf_conntrack_core.c
 // makes it one to one by default).
 func conntrackSettings(r *recording.Recording, limit, dropped float64) []suspect.Setting {
 	// Who was dropped needs an entry too, and keeps it for as long as a closed connection does.

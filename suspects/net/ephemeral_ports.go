@@ -187,7 +187,7 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 		e.Side, e.Grade = suspect.Against, suspect.Decisive
 		e.Text += ": some were left all the time"
 		if c.noAddress >= fewConnectErrors { // the range, or what is in use, is another between two looks
-			e.Grade, e.Text = suspect.Weak, inUse+": some were left at each look"
+			e.Grade, e.Text = suspect.Weak, inUse+": some were left in each sample"
 		}
 		if used >= portsLow*most {
 			e.Side, e.Grade = suspect.For, suspect.Weak
@@ -217,7 +217,7 @@ func portsFinding(s *scene.Scene, r *recording.Recording, netns uint64, p record
 		return f
 	}
 	if used < portsOut*most {
-		f.Text = fmt.Sprintf("connect found no local port towards %s: the range, or what is in use of it, changes between two looks", towards)
+		f.Text = fmt.Sprintf("connect found no local port towards %s: the range, or what is in use of it, changes between two samples", towards)
 	}
 	if p.Remote == "" {
 		f.Text = fmt.Sprintf("connect finds none of the %s local ports of ip_local_port_range free", units.Count(most))

@@ -36,7 +36,7 @@ var flowDirectorMiss = &suspect.Suspect{
 	},
 	LeadsTo:  []suspect.Lead{{To: "packet-reordering", Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ThroughputPlateau, Lag: 5 * time.Second}},
 	Remedy:   suspect.Remedy{Permanently: "RFS (net.core.rps_sock_flow_entries, rps_flow_cnt) with RPS, or ntuple filters for the flows that matter (ethtool -N), in a unit and /etc/sysctl.d."},
-	Verified: "TCP's reordering counters stand still",
+	Verified: "TCP's reordering counters do not grow",
 	Next:     "ethtool -S DEVICE | grep fdir; ethtool -k DEVICE | grep ntuple; nstat -az TcpExtTCPSACKReorder TcpExtTCPTSReorder",
 	Weigh:    weighFlowDirectorMiss,
 }

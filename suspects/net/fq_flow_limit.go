@@ -37,7 +37,7 @@ var fqFlowLimit = &suspect.Suspect{
 		Permanently: "FlowLimit= in [FairQueueing] of the .network file, or the unit that sets the queue. Below mq for each fq.",
 		Program:     "Pace bursts (SO_MAX_PACING_RATE).",
 	},
-	Verified: "flows_plimit stands still",
+	Verified: "flows_plimit does not grow",
 	Next:     "tc -s -d qdisc show",
 	Weigh:    weighFqFlowLimit,
 }

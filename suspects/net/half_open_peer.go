@@ -38,7 +38,7 @@ var halfOpenPeer = &suspect.Suspect{
 		"strong: the other end is on this host, and a process holds it: the path is dead, not the peer",
 		"strong: the server has many other clients that fare well: one that is gone is everyday",
 		"strong: other connections to the same host go on; no full segment was ever acknowledged (a path that swallows large packets)",
-		"trap: an idle connection without keepalive may be dead as well: nothing tells until somebody sends",
+		"trap: an idle connection without keepalive may be dead as well: nothing shows it until somebody sends",
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	Claims:  []ledger.Account{ledger.Loss},

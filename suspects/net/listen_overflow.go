@@ -32,7 +32,7 @@ var listenOverflow = &suspect.Suspect{
 		"strong (capture): connections are opened a second late or never while others are answered at once; strong: SYN-ACKs sent again though the client's ACK had come",
 	},
 	Against: []string{
-		"decisive: ListenOverflows stood still however long the queue was: slow to accept, nothing refused",
+		"decisive: ListenOverflows did not grow however long the queue was: slow to accept, nothing refused",
 		"trap: ListenDrops without overflows (a SYN flood, no memory); 2 overflows are healthy",
 	},
 	InFiles: map[string][]string{"host.netstat": {"pcap.handshakes"}},
@@ -42,7 +42,7 @@ var listenOverflow = &suspect.Suspect{
 		Permanently: "net.core.somaxconn in /etc/sysctl.d, and a restart of the program: the queue's length is fixed when it calls listen().",
 		Program:     "Accept faster, or ask listen() for a longer queue.",
 	},
-	Verified: "ListenOverflows stands still",
+	Verified: "ListenOverflows does not grow",
 	Next:     "ss -ltnp; nstat -az TcpExtListenOverflows TcpExtListenDrops",
 	Weigh:    weighListenOverflow,
 }
@@ -75,7 +75,7 @@ func weighListenOverflow(s *scene.Scene, r *recording.Recording) []suspect.Findi
 			out = append(out, suspect.Finding{
 				Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: over.Active(),
 				Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: over.Sum(), Unit: "handshakes", Source: source.Netstat("ListenOverflows"),
-					Text: fmt.Sprintf("ListenOverflows grew by %s; nothing told which listener's queue was full", units.Count(over.Sum()))}},
+					Text: fmt.Sprintf("ListenOverflows grew by %s; nothing showed which listener's queue was full", units.Count(over.Sum()))}},
 				Text: fmt.Sprintf("an accept queue ran over %s times, of a listener that was not seen full", units.Count(over.Sum())),
 				Next: remedy.InNetns(s, netns, "ss -ltnp"),
 			})
@@ -125,7 +125,7 @@ func slowButNotFull(all []listener) []suspect.Finding {
 		}
 		out = append(out, suspect.Finding{Subject: l.socket.Subject, Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "handshakes",
 			Source: source.Netstat("ListenOverflows").And(source.SS("-ltn", source.RecvQ)),
-			Text:   fmt.Sprintf("up to %s connections waited of %s that may, and ListenOverflows stood still: nobody was refused", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)))}}})
+			Text:   fmt.Sprintf("up to %s connections waited of %s that may, and ListenOverflows did not grow: nobody was refused", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)))}}})
 	}
 	return out
 }
@@ -197,7 +197,7 @@ func overflowEvidence(l listener, over, drops float64, seen recording.Interval, 
 		out = append(out, e)
 	} else if l.waiting == 0 && counted.Grade != suspect.Decisive {
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: 0, Unit: "connections", Source: source.SS("-ltn", source.RecvQ), Origin: "accept queue",
-			Text: fmt.Sprintf("nobody was seen waiting at %d samples", len(l.socket.Rows))})
+			Text: fmt.Sprintf("nobody was seen waiting in %d samples", len(l.socket.Rows))})
 	}
 	return out
 }

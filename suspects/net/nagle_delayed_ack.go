@@ -17,21 +17,21 @@ import (
 var nagleDelayedAck = &suspect.Suspect{
 	Name:  "nagle-delayed-ack",
 	Title: "small writes wait for a delayed ACK (Nagle)",
-	About: "Nagle's algorithm (RFC 896) holds a small write while an earlier one is not acknowledged, and the receiver delays that ACK (RFC 1122, 4.2.3.2) because its answer needs the held write. " +
+	About: "Nagle's algorithm (RFC 896) delays a small write while an earlier one is not acknowledged, and the receiver delays that ACK (RFC 1122, 4.2.3.2) because its answer needs the delayed write. " +
 		"Delay is min(40 ms, the time to the next request): 8 and 4,000 requests a second look well, 25 are worst.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.holds", Must: true, Why: "writes that were held, and the ACKs that freed them"},
+		{Measure: "sockets.holds", Must: true, Why: "writes that Nagle's algorithm delayed, and the ACKs that freed them"},
 		{Measure: "sockets.options", Why: "whether TCP_NODELAY is set"},
 		{Measure: "sockets.diag", Why: "the path's own round trip, and whether answers come back at all"},
 	},
 	For: []string{
-		"decisive: held writes, each matched with the ACK that freed it, at least 10 ms later than the path's round trip",
+		"decisive: delayed writes, each matched with the ACK that freed it, at least 10 ms later than the path's round trip",
 		"strong: the socket's rtt is 10 ms and more above its least rtt, so the ACKs are late and not the path",
 		"weak: TCP_NODELAY is off (it is off unless a program sets it)",
 	},
 	Against: []string{
 		"decisive: TCP_NODELAY is set on the socket",
-		"strong: the holds are far shorter than an ACK's delay (thousands of writes a second free each other)",
+		"strong: the delays are far shorter than an ACK's delay (thousands of writes a second free each other)",
 		"strong: the holds last one round trip of the path: Nagle alone, no delayed ACK",
 		"not of writes in a row that one ACK freed together, so that fewer than five answers were late: somebody's first request",
 		"traps: ato:40 is always shown by ss, TcpExtDelayedACKs is near 0 once requests are pipelined: neither counts here; a one-way stream does not wait for answers",
@@ -43,20 +43,20 @@ var nagleDelayedAck = &suspect.Suspect{
 		Now:     "ip route change ROUTE quickack 1",
 		Program: "Set TCP_NODELAY, or send what belongs together in one write (writev, MSG_MORE).",
 	},
-	Verified: "no held writes",
+	Verified: "no delayed writes",
 	Next:     "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",
 	Weigh:    weighNagle,
 }
 
 // An ACK is delayed by 40 ms at the least timer (TCP_DELACK_MIN, include/net/tcp.h),
-// less what has passed since the segment came. Healthy sockets: 0 held writes of
+// less what has passed since the segment came. Healthy sockets: 0 delayed writes of
 // 1,059, or holds of 0.2 ms.
 const lateACK = 0.010
 
-// Fewer held writes than this in a window are somebody's first request.
+// Fewer delayed writes than this in a window are somebody's first request.
 const fewHolds = 5
 
-// apart is how many of a socket's held writes were held one by one. Small writes in a row are held
+// apart is how many of a socket's delayed writes were held one by one. Small writes in a row are held
 // together until one ACK frees them all (the start of a session): then fewer of its calls there
 // were late than writes were held.
 func (k *heldSocket) apart(r *recording.Recording) float64 {
@@ -177,7 +177,7 @@ func nagleFinding(s *scene.Scene, r *recording.Recording, k *heldSocket, others 
 	path, known := k.roundTrip()
 	added := k.sum / max(1, k.writes)
 	f.Evidence = k.evidence(mean, path, k.apart(r), known)
-	f.Text = fmt.Sprintf("%s small writes were held %s on average until the peer's ACK came (longest %s)", units.OfAll(k.held, k.writes), units.Lasting(mean), units.Lasting(k.longest))
+	f.Text = fmt.Sprintf("%s small writes were delayed %s on average by Nagle's algorithm, until the peer's ACK came (longest %s)", units.OfAll(k.held, k.writes), units.Lasting(mean), units.Lasting(k.longest))
 	if others > 1 {
 		f.Text += fmt.Sprintf("; the same on %d sockets of this process to port %s", others, port)
 	}
@@ -217,13 +217,13 @@ func (k *heldSocket) subject() recording.Subject {
 
 func (k *heldSocket) evidence(mean, path, apart float64, known bool) []suspect.Evidence {
 	holds := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: mean, Unit: "s", Source: source.Of("tracepoints sock:sock_send_length and tcp:tcp_probe", source.Held, source.HoldMax),
-		Text: fmt.Sprintf("%s writes held by Nagle's algorithm, %s of them matched with the ACK that freed them, after %s on average", units.OfAll(k.held, k.writes), units.Count(k.released), units.Lasting(mean))}
+		Text: fmt.Sprintf("%s writes delayed by Nagle's algorithm, %s of them matched with the ACK that freed them, after %s on average", units.OfAll(k.held, k.writes), units.Count(k.released), units.Lasting(mean))}
 	var out []suspect.Evidence
 	nodelay := k.socket != nil && k.socket.Options() != nil && k.socket.Options().NoDelay != nil
 	set := nodelay && *k.socket.Options().NoDelay
 	switch {
 	case set:
-		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Text: "TCP_NODELAY is set: the kernel does not hold its small writes", Source: source.Of("getsockopt TCP_NODELAY (pidfd_getfd)")})
+		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Text: "TCP_NODELAY is set: the kernel does not delay its small writes", Source: source.Of("getsockopt TCP_NODELAY (pidfd_getfd)")})
 	case mean < lateACK:
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: mean, Unit: "s", Source: holds.Source, Origin: "hold time",
 			Text: fmt.Sprintf("the holds last %s on average; a delayed ACK would make them up to 40 ms", units.Lasting(mean))})

@@ -29,7 +29,7 @@ var neighbourFailed = &suspect.Suspect{
 	For: []string{
 		"decisive: packets of a socket here were dropped waiting for a neighbour, and that neighbour was FAILED or INCOMPLETE and from then on never REACHABLE",
 		"strong: packets dropped while waiting for a neighbour",
-		"strong: the next hop was FAILED or INCOMPLETE at two looks and more at which data of a connection by way of it waited 0.5 s and more for an ACK",
+		"strong: the next hop was FAILED or INCOMPLETE in two samples and more at which data of a connection by way of it waited 0.5 s and more for an ACK",
 		"strong: meanwhile its retransmission timer expired and nothing was sent again: what was sent is still in this host",
 		"decisive: the neighbour table overflowed, and packets were dropped for want of an entry",
 	},

@@ -92,10 +92,10 @@ func standsFor(k *scene.Socket, gone []recording.Interval, hop string) (f suspec
 	for _, p := range k.Owners {
 		f.Related = append(f.Related, p.Subject)
 	}
-	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(stood), Unit: "looks", Source: source.Of("ip neigh"), Origin: "neighbour table",
-		Text: fmt.Sprintf("the link-layer address of %s was not known (INCOMPLETE or FAILED) at %d looks at which data of %s waited for an ACK, for %s at the longest", hop, stood, k.Subject.Name, units.Lasting(longest))}}
+	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(stood), Unit: "samples", Source: source.Of("ip neigh"), Origin: "neighbour table",
+		Text: fmt.Sprintf("the link-layer address of %s was not known (INCOMPLETE or FAILED) in %d samples at which data of %s waited for an ACK, for %s at the longest", hop, stood, k.Subject.Name, units.Lasting(longest))}}
 	if unsent > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(unsent), Unit: "looks", Source: source.SS("-tino", source.Backoff, source.Retrans), Origin: "retransmission timer",
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(unsent), Unit: "samples", Source: source.SS("-tino", source.Backoff, source.Retrans), Origin: "retransmission timer",
 			Text: "its retransmission timer expired, and nothing was sent again: what it sent before is still in a queue of this host"})
 	}
 	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: intervals.Seconds(f.Active, 0), Unit: "s", Text: fmt.Sprintf("data of %s waited for %s at the longest", k.Subject.Name, units.Lasting(longest))}

@@ -16,7 +16,7 @@ var nicRingOverflow = &suspect.Suspect{
 	Name:    "nic-ring-overflow",
 	Fixture: true,
 	Title:   "the network card's receive ring overflows",
-	About: "The card writes what it receives into a ring of buffers that the CPU empties. When a burst fills the ring before the CPU comes, the card drops, and only the driver's own statistics tell so: neither the sockets nor the IP counters move. " +
+	About: "The card writes what it receives into a ring of buffers that the CPU empties. When a burst fills the ring before the CPU comes, the card drops, and only the driver's own statistics show it: neither the sockets nor the IP counters move. " +
 		"A ring that is short and loses nothing is none of anybody's business.",
 	Needs: []suspect.Need{
 		{Measure: "nics.statistics", Must: true, Why: "the driver's count of missed packets"},
@@ -38,7 +38,7 @@ var nicRingOverflow = &suspect.Suspect{
 		Now:         "ethtool -G DEVICE rx DESCRIPTORS",
 		Permanently: "RxBufferSize= in the .link file. The link may go down for a second or two when it is set.",
 	},
-	Verified: "the driver's count stands still",
+	Verified: "the driver's count does not grow",
 	Next:     "ethtool -S DEVICE | grep -iE 'miss|no_dma|out_of_buffer|discard|fifo'; ethtool -g DEVICE",
 	Weigh:    weighNicRingOverflow,
 }
@@ -57,7 +57,7 @@ func weighNicRingOverflow(s *scene.Scene, r *recording.Recording) []suspect.Find
 			continue
 		case lost == 0:
 			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "packets", Source: source.Of("ethtool -S " + n.Device), Origin: "driver",
-				Text: fmt.Sprintf("%s of %s stood still: its ring of %s (of at most %s) lost nothing", t.name, n.Device, units.Count(rx), units.Count(most))}}
+				Text: fmt.Sprintf("%s of %s did not grow: its ring of %s (of at most %s) lost nothing", t.name, n.Device, units.Count(rx), units.Count(most))}}
 			out = append(out, f)
 			continue
 		}
@@ -98,7 +98,7 @@ func ringEvidence(n recording.NIC, t ringStatistic, lost, rx, most float64, size
 		Text: fmt.Sprintf("its receive ring has %s descriptors of at most %s", units.Count(rx), units.Count(most))}
 	switch {
 	case !sized:
-		e.Side, e.Grade, e.Text = suspect.Missing, suspect.Weak, "the length of its ring is not told by the driver"
+		e.Side, e.Grade, e.Text = suspect.Missing, suspect.Weak, "the length of its ring is not reported by the driver"
 	case rx >= most:
 		e.Side = suspect.Against
 		e.Text = fmt.Sprintf("its receive ring is as long as it can be, %s descriptors: the CPU came too late", units.Count(rx))

@@ -17,7 +17,7 @@ const flaps = "the driver may take the link down for a second or two"
 func ringSettings(n recording.NIC, lost, rx, most float64) []suspect.Setting {
 	return []suspect.Setting{{Kind: "ring", Name: "rx", AtLeast: true, At: suspect.OnDevice(n.Netns, n.Device), Value: fmt.Sprintf("%.0f", most),
 		Why:  fmt.Sprintf("the card dropped %s packets with a ring of %s descriptors; %s are the driver's most", units.Count(lost), units.Count(rx), units.Count(most)),
-		Risk: fmt.Sprintf("%s; some %s of memory for each queue", flaps, units.Bytes(2048*most))}}
+		Risk: fmt.Sprintf("%s; about %s of memory for each queue", flaps, units.Bytes(2048*most))}}
 }
 
 // coalescedUsecs is how long a card waits where it can't adapt: 20,000 interrupts a
@@ -66,7 +66,7 @@ func spreadSettings(r *recording.Recording, cpu int, d recording.Subject, irqs [
 		set = append(set, suspect.Setting{Kind: "irq", IRQ: i.row.Number, Value: cpus.Mask([]int{near[at%len(near)]}, host),
 			Why:   fmt.Sprintf("%s (%s) came %s times to CPU %d, as the card's others: one CPU each", i.row.Name, i.row.Device, units.Count(i.n), cpu),
 			Risk:  "a program that was bound to that CPU shares it with the interrupt",
-			Needs: "irqbalance off, or told to leave it: it writes the mask over", Group: "irq"})
+			Needs: "irqbalance off, or set to leave it: it writes the mask over", Group: "irq"})
 	}
 	return set
 }

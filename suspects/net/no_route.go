@@ -124,7 +124,7 @@ func unroutedHere(s *scene.Scene, r *recording.Recording) (out []suspect.Finding
 		party, wanted := partyTo(s, r, by[k])
 		if !enough(wanted, party) && (party == nil || wanted < least) {
 			e.Side = suspect.Against
-			e.Text += fmt.Sprintf("; sockets here sent %s of them, %.0f are the least that tell: somebody tries an address", units.Count(wanted), least)
+			e.Text += fmt.Sprintf("; sockets here sent %s of them, %.0f are the least that count: somebody tries an address", units.Count(wanted), least)
 			f.Evidence = []suspect.Evidence{e}
 			out = append(out, f)
 			continue
@@ -209,7 +209,7 @@ func unroutedCalls(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 		case strings.Contains(k.dst, ":") && !routed:
 			e.Side, e.Text = suspect.Against, e.Text+"; IPv6 has no default route there: programs try it first and fall back to IPv4"
 		case n < wantedPackets:
-			e.Side, e.Text = suspect.Against, e.Text+fmt.Sprintf("; %d are the least that tell", wantedPackets)
+			e.Side, e.Text = suspect.Against, e.Text+fmt.Sprintf("; %d are the least that count", wantedPackets)
 		default:
 			if same {
 				e.Grade = suspect.Decisive

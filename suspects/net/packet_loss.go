@@ -26,7 +26,7 @@ var packetLoss = &suspect.Suspect{
 		"decisive: of a stream over UDP whose two ends are on this host: more datagrams were sent than came, by about as many as its counters (RTP sequence, MPEG-TS continuity) have gaps",
 		"decisive: by captures of both ends: what left the one side of late requests did not come to the other, and the network took half of their wait or more",
 		"decisive: both ends are on this host and alive, the sender's timer runs out again and again, and nothing comes to the other: the way loses everything",
-		"strong: gaps in those counters, and nothing was dropped at the reader's own socket; whether the sender or the way lost it, its own host tells",
+		"strong: gaps in those counters, and nothing was dropped at the reader's own socket; whether the sender or the way lost it, its own host shows",
 	},
 	Against: []string{
 		"decisive: the retransmissions were reported as duplicates: reordering or a late ACK",

@@ -88,7 +88,7 @@ func lossOnFlow(r *recording.Recording, f *flow) suspect.Finding {
 	out.Text = fmt.Sprintf("%s segments were lost on the way from %s to %s", units.OfAll(lost, sent), recording.Host(f.local), recording.Host(f.remote))
 	out.Remedy = suspect.Remedy{Permanently: hopsBetween(f.local, f.remote)}
 	if unsure {
-		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether they were lost or late is not told", units.OfAll(again, sent), recording.Host(f.local), recording.Host(f.remote))
+		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether they were lost or late is not known", units.OfAll(again, sent), recording.Host(f.local), recording.Host(f.remote))
 		out.Next = "a capture at " + recording.Host(f.remote) + ", whether the first of each comes; sysctl net.ipv4.tcp_sack at both ends"
 	}
 	if sent <= 0 || lost >= measure.LossFelt*sent {

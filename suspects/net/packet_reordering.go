@@ -17,7 +17,7 @@ import (
 var packetReordering = &suspect.Suspect{
 	Name:  "packet-reordering",
 	Title: "packets that overtake each other",
-	About: "Packets of a connection take ways of different length: a LAG or ECMP that spreads by packet, a flow director that moves a flow between queues. The sender takes the late ones for lost, sends them again for nothing and slows down; the receiver holds back what came early. Loss looks alike on the receiver (out-of-order queue), but then nothing is reported as a duplicate; a path that duplicates packets reports duplicates, and nothing was sent again.",
+	About: "Packets of a connection take ways of different length: a LAG or ECMP that spreads by packet, a flow director that moves a flow between queues. The sender takes the late ones for lost, sends them again for nothing and slows down; the receiver keeps back what came early. Loss looks alike on the receiver (out-of-order queue), but then nothing is reported as a duplicate; a path that duplicates packets reports duplicates, and nothing was sent again.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.retransmits", Must: true, Why: "segments sent again, by flow"},
 		{Measure: "sockets.diag", Must: true, Why: "tcp_info of the flow: duplicates that the receiver reported, reordering seen"},
@@ -38,7 +38,7 @@ var packetReordering = &suspect.Suspect{
 	LeadsTo:  []suspect.Lead{{To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}},
 	Claims:   []ledger.Account{ledger.Loss, ledger.Queue},
 	Remedy:   suspect.Remedy{Permanently: "Keep each flow on one way. LAG and ECMP hash by layer 3+4 (bond xmit_hash_policy layer3+4, net.ipv4.fib_multipath_hash_policy = 1). No balancing by packet, no steering that moves live flows (ethtool -K DEVICE ntuple off)."},
-	Verified: "TCPSACKReorder and TCPDSACKRecv stand still",
+	Verified: "TCPSACKReorder and TCPDSACKRecv do not grow",
 	Next:     "ss -tin; nstat -az TcpRetransSegs TcpExtTCPSACKReorder TcpExtTCPDSACKRecv",
 
 	WeighBooked: weighPacketReordering,
@@ -127,7 +127,7 @@ func reorderingOn(r *recording.Recording, f *flow) suspect.Finding {
 	switch {
 	case b.NoSACK && duplicates < 0.5*again && (f.socket.First().Wire || f.socket.Peer == nil):
 		e.Text = fmt.Sprintf("%s segments were sent again, %s of them needlessly as far as is known, reordering was seen %s times; %s", units.Count(again), units.Count(duplicates), units.Count(reordered), noSACK)
-		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether others had overtaken them is not told", units.OfAll(again, sent), from, to)
+		out.Text = fmt.Sprintf("%s segments were sent again from %s to %s; whether others had overtaken them is not known", units.OfAll(again, sent), from, to)
 		out.Next = "a capture at " + to + ", whether the first of each comes; sysctl net.ipv4.tcp_sack at both ends"
 		out.Evidence = append(out.Evidence, withoutSACK(e.Source))
 		if gone, ok := lostBefore(r, f); ok && gone >= (1-fewDuplicates)*(again-duplicates) {

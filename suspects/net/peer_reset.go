@@ -45,7 +45,7 @@ var peerReset = &suspect.Suspect{
 		Permanently: "Idle timeouts longer than the peer's.",
 		Program:     "Of who sends the reset: read to the end before close (shutdown, then read until 0), no SO_LINGER 0. Of who gets it: handle EPIPE and ECONNRESET, and retry.",
 	},
-	Verified: "EstabResets stands still",
+	Verified: "EstabResets does not grow",
 	Next:     "nstat -az TcpEstabResets TcpOutRsts TcpExtTCPAbortOnClose TcpExtTCPAbortOnData; bpftrace -e 'tracepoint:tcp:tcp_receive_reset { @[comm, args.sport, args.dport] = count(); }'",
 	Weigh:    weighPeerReset,
 }
@@ -104,7 +104,7 @@ func (b *broken) finding(s *scene.Scene, r *recording.Recording) suspect.Finding
 	}
 	if told := b.toldOf(r); told > 0 && rows.Grade != suspect.Decisive {
 		rows.Grade = suspect.Decisive
-		rows.Text += fmt.Sprintf("; calls on them returned ECONNRESET or EPIPE %s times, which a process is told of nothing else", units.Count(told))
+		rows.Text += fmt.Sprintf("; calls on them returned ECONNRESET or EPIPE %s times, which a process sees of nothing else", units.Count(told))
 	}
 	if recording.StandsIn(b.pid) {
 		rows.Grade, rows.Source, rows.Origin = suspect.Decisive, source.File("its error log: 104 (ECONNRESET)"), "error log"

@@ -18,7 +18,7 @@ import (
 var pmtuBlackhole = &suspect.Suspect{
 	Name:  "pmtu-blackhole",
 	Title: "a hop takes only smaller packets, and the message that says so is lost",
-	About: "Small writes come through and full segments do not: a tunnel or link on the way has a smaller MTU, drops what may not be fragmented, and its ICMP \"fragmentation needed\" is filtered on the way back. The connection is established, logs in, and then stands still. To the sender alone a path that lost everything looks the same: only a probe by size tells.",
+	About: "Small writes come through and full segments do not: a tunnel or link on the way has a smaller MTU, drops what may not be fragmented, and its ICMP \"fragmentation needed\" is filtered on the way back. The connection is established, logs in, and then stops. To the sender alone a path that lost everything looks the same: only a probe by size tells.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "tcp_info of the sender: what was acknowledged, segment size, back-off"},
 		{Measure: "drops.kfree_skb", Must: false, Why: "packets too big for a hop on this host, and its ICMP that was dropped"},
@@ -143,9 +143,9 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 		stuck[0].Subject.Name, units.Count(float64(worst.SndMSS)), units.Count(float64(worst.BytesAcked)), worst.Cwnd, worst.Backoff)
 	f.Evidence = append(f.Evidence, e)
 	f.Evidence = append(f.Evidence, icmpDropped(s, r, k.Netns, stuck)...)
-	f.Text = fmt.Sprintf("%s, and the message that says so does not come: %s", what, units.Plural(len(stuck), "connection")+" stand still")
+	f.Text = fmt.Sprintf("%s, and the message that says so does not come: %s", what, units.Plural(len(stuck), "connection")+" stopped")
 	if len(stuck) == 1 {
-		f.Text = what + ", and the message that says so does not come: " + stuck[0].Subject.Name + " stands still"
+		f.Text = what + ", and the message that says so does not come: " + stuck[0].Subject.Name + " stops"
 	}
 	f.Settings = pathSettings(r, stuck, mtu)
 	f.Remedy = suspect.Remedy{Now: remedy.Now(s, r, f.Settings),
@@ -153,7 +153,7 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 	f.Calls = []suspect.Call{{Who: recording.Subject{Name: "who runs the hop"}, Do: "let ICMP type 3 code 4 (ICMPv6 type 2) through, or clamp the MSS: nft add rule inet FILTER forward oifname " + k.Device + " tcp flags syn tcp option maxseg size set rt mtu",
 		Why: "every sender by way of it meets the same, those on other hosts too"}}
 	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: stalled, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s",
-		Text: fmt.Sprintf("%s stood still for %.0f s", units.Plural(len(stuck), "connection"), stalled)}
+		Text: fmt.Sprintf("%s stopped for %.0f s", units.Plural(len(stuck), "connection"), stalled)}
 	return f
 }
 

@@ -75,7 +75,7 @@ func meanwhile(ways []sent, f sent) []suspect.Evidence {
 			Text: fmt.Sprintf("meanwhile packets of %s bytes from %s were acknowledged by the same host: the path takes them", units.Count(float64(large.LargestAcked)), large.from)}}
 	case small != nil && f.LargestAcked < f.Stuck:
 		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(small.LargestAcked), Unit: "bytes", Source: acks, Origin: "other connection",
-			Text: fmt.Sprintf("it stood still with its first packets of %s bytes, none over %s had come before; meanwhile the same host acknowledged packets of %s bytes from %s: what is small comes through",
+			Text: fmt.Sprintf("it stopped with its first packets of %s bytes, none over %s had come before; meanwhile the same host acknowledged packets of %s bytes from %s: what is small comes through",
 				units.Count(float64(f.Stuck)), units.Count(float64(f.LargestAcked)), units.Count(float64(small.LargestAcked)), small.from)}}
 	}
 	return nil
@@ -113,6 +113,6 @@ func vanished(w, o sent) suspect.Finding {
 	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: float64(w.Stuck), Unit: "bytes", Source: source.File("the captured packets of both ends: sizes"), Origin: "both ends",
 		Text: fmt.Sprintf("packets of %s bytes left the one capture again and again and none came to the other, to which %s packets of up to %s bytes came", units.Count(float64(w.Stuck)), units.Count(float64(o.Packets)), units.Count(float64(o.Largest)))}}
 	f.Remedy = suspect.Remedy{Permanently: letICMPThrough}
-	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: stood, Unit: "s", Text: fmt.Sprintf("%s stood still for %s", w.from, units.Lasting(stood))}
+	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: stood, Unit: "s", Text: fmt.Sprintf("%s stopped for %s", w.from, units.Lasting(stood))}
 	return f
 }

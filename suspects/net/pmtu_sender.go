@@ -65,7 +65,7 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 			if k.Peer != nil {
 				finding.Related = []recording.Subject{k.Peer.Subject}
 			}
-			finding.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: seconds, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s stood still for %.0f s", k.Subject.Name, seconds)}
+			finding.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: seconds, Of: s.Window.Length(s.Window.End).Seconds(), Unit: "s", Text: fmt.Sprintf("%s stopped for %.0f s", k.Subject.Name, seconds)}
 			finding.Active = []recording.Interval{stillFrom(k, seconds, s.Window)}
 		}
 		if mtu := learntMTU(r, f.Netns, peer); mtu > 0 && tcp.SndMSS+headers <= mtu {

@@ -38,7 +38,7 @@ var qdiscDrop = &suspect.Suspect{
 		Permanently: "The limit or rate in the .network file or the unit that sets the queue. A queue that overflows all the time needs a faster link, not a longer queue.",
 		Program:     "Pace the sender (SO_MAX_PACING_RATE).",
 	},
-	Verified: "dropped of tc -s qdisc stands still",
+	Verified: "dropped of tc -s qdisc does not grow",
 	Next:     "tc -s qdisc show",
 	Weigh:    weighQdiscDrop,
 }

@@ -96,7 +96,7 @@ func qdiscSettings(s *scene.Scene, r *recording.Recording, l leaf, to []recordin
 	longer := func(change suspect.Setting, now, more float64, what string) {
 		want := roundUp(now + headroom*more)
 		change.Value = fmt.Sprintf("%.0f", want)
-		change.Why = fmt.Sprintf("the worst second had %s packets more than the queue of %s %s held: %s + %.2f × %s", units.Count(o.burst), units.Count(now), what, units.Count(now), headroom, units.Count(more))
+		change.Why = fmt.Sprintf("the busiest second had %s packets more than the queue of %s %s held: %s + %.2f × %s", units.Count(o.burst), units.Count(now), what, units.Count(now), headroom, units.Count(more))
 		change.Risk = "memory, and packets that wait longer where more comes than goes out"
 		if what == "bytes" && rate > 0 {
 			change.Risk = fmt.Sprintf("a full queue makes packets wait up to %s", units.Lasting(8*want/rate))
@@ -107,7 +107,7 @@ func qdiscSettings(s *scene.Scene, r *recording.Recording, l leaf, to []recordin
 	case l.kind == "tbf" && shaped && rate > 0 && o.packet > 0 && 8*o.mean > 0.95*rate:
 		faster := roundUp(headroom * 8 * o.peak)
 		change := l.setting("rate", faster)
-		change.Why = fmt.Sprintf("%s were sent to it in the worst second that it dropped in, %s on average, and its rate is %s: %.2f × the worst", units.LineRate(o.peak), units.LineRate(o.mean), units.LineRate(rate/8), headroom)
+		change.Why = fmt.Sprintf("%s were sent to it in the busiest second in which it dropped, %s on average, and its rate is %s: %.2f × the worst", units.LineRate(o.peak), units.LineRate(o.mean), units.LineRate(rate/8), headroom)
 		change.Risk = "if the rate is that of a link further on, the loss only moves there"
 		change.Group = "rate"
 		set = append(set, change)

@@ -101,5 +101,5 @@ func (c *crowd) text() string {
 func (c *crowd) evidence() suspect.Evidence {
 	part, share := measure.ShareOf(c.n, c.of)
 	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.SS("-tn"), Origin: "who waits",
-		Text: fmt.Sprintf("%s of the connections that were found waiting there at %d looks were of %s: %d to %d each time, and none of them twice; the others wait behind them", part, c.looks, c.name, c.least, c.most)}
+		Text: fmt.Sprintf("%s of the connections that were found waiting there in %d samples were of %s: %d to %d each time, and none of them twice; the others wait behind them", part, c.looks, c.name, c.least, c.most)}
 }

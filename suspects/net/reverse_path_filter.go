@@ -37,7 +37,7 @@ var reversePathFilter = &suspect.Suspect{
 		Now:         "sysctl -w net.ipv4.conf.DEVICE.rp_filter=2",
 		Permanently: "A route by the interface that the packets come in on, or rp_filter = 2 there in /etc/sysctl.d.",
 	},
-	Verified: "IPReversePathFilter stands still",
+	Verified: "IPReversePathFilter does not grow",
 	Next:     "nstat -az TcpExtIPReversePathFilter; sysctl -a | grep '\\.rp_filter'; ip route get SENDER",
 	Weigh:    weighReversePath,
 }
@@ -99,7 +99,7 @@ func reversePathFinding(s *scene.Scene, r *recording.Recording, k measure.DropKe
 	party, wanted := partyTo(s, r, rows)
 	if !enough(wanted, party) {
 		e.Side = suspect.Against
-		e.Text += fmt.Sprintf("; a socket here sent or wants %s of them, %d are the least that tell: strays with a false sender, the filter's work", units.Count(wanted), wantedPackets)
+		e.Text += fmt.Sprintf("; a socket here sent or wants %s of them, %d are the least that count: strays with a false sender, the filter's work", units.Count(wanted), wantedPackets)
 		f.Evidence = []suspect.Evidence{e}
 		return f
 	}

@@ -21,7 +21,7 @@ import (
 var smallReceiveWindow = &suspect.Suspect{
 	Name:  "small-receive-window",
 	Title: "a receive window too small for the round trip",
-	About: "The receiver offers less window than the path holds, so that the sender stands still for the rest of each round trip: throughput is window over round trip, however fast the line. The receiver reads all that comes; it looks like a slow network. A slow reader shuts the window too, but then its receive queue is full; a queue on the way lengthens the round trip, and a larger window would only lengthen it more.",
+	About: "The receiver offers less window than the path holds, so that the sender stops for the rest of each round trip: throughput is window over round trip, however fast the line. The receiver reads all that comes; it looks like a slow network. A slow reader shuts the window too, but then its receive queue is full; a queue on the way lengthens the round trip, and a larger window would only lengthen it more.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "how long the sender waited for the window, the window, the round trip, the reader's queue"},
 		{Measure: "host.sysctl", Must: false, Why: "tcp_rmem: how far the window may grow"},
@@ -30,11 +30,11 @@ var smallReceiveWindow = &suspect.Suspect{
 	For: []string{
 		"decisive: throughput is window over round trip, and the reader, on this host, leaves nothing unread",
 		"strong: the sender waited for the window for most of the time",
-		"strong (a capture on the sender's side): nine of ten ACKs that come while all of the window is on its way offer the largest window again: nothing lies unread (sick 1.00, a slow reader 0.1)",
-		"strong (receiver alone): what comes is window over round trip, nothing lies unread, and the buffer no longer grows",
+		"strong (a capture on the sender's side): nine of ten ACKs that come while all of the window is on its way offer the largest window again: nothing waits unread in the socket buffer (faulty 1.00, a slow reader 0.1)",
+		"strong (receiver alone): what comes is window over round trip, nothing waits unread in the socket buffer, and the buffer no longer grows",
 	},
 	Against: []string{
-		"decisive: data lies unread at the receiver, by its queue or by the windows that it offers: a slow reader",
+		"decisive: data waits unread in the receiver's socket buffer, by its queue or by the windows that it offers: a slow reader",
 		"decisive: the round trip is a multiple of the shortest one: a queue on the way, which a larger window would fill",
 		"strong: the window was shut: the reader stopped",
 		"trap: a sender held by its congestion window, or with little to send",
@@ -123,7 +123,7 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 			identity.Side, identity.Grade = suspect.Against, suspect.Strong
 		}
 	} else {
-		identity.Text = "this kernel does not tell the window (snd_wnd, Linux 5.4)"
+		identity.Text = "this kernel does not report the window (snd_wnd, Linux 5.4)"
 		identity.Side = suspect.Missing
 	}
 	who := recording.Host(k.First().Remote)
@@ -133,9 +133,9 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 		unread, of, most := unreadShare(p)
 		if 2*unread > of {
 			f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(most), Unit: "B", Source: source.SS("-tnm", source.RecvQ), Origin: "reader",
-				Text: fmt.Sprintf("data lay unread at %s in %d of %d samples, up to %s: it reads too slowly", who, unread, of, units.Bytes(float64(most)))})
+				Text: fmt.Sprintf("data waited unread in the socket buffer of %s in %d of %d samples, up to %s: it reads too slowly", who, unread, of, units.Bytes(float64(most)))})
 		} else if of > 0 {
-			identity.Text += fmt.Sprintf("; at %s nothing to speak of lay unread in %d of %d samples", who, of-unread, of)
+			identity.Text += fmt.Sprintf("; at %s next to nothing waited unread in the socket buffer in %d of %d samples", who, of-unread, of)
 			if identity.Side == suspect.For {
 				identity.Grade = suspect.Decisive
 			}
@@ -143,7 +143,7 @@ func heldByWindow(s *scene.Scene, r *recording.Recording, k *scene.Socket) (susp
 	} else if e, ok := readAsItCame(r, k); ok {
 		f.Evidence = append(f.Evidence, e)
 	} else {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Text: "the receiver is on another host: its Recv-Q would tell a small buffer from a slow reader", Source: source.Of("ss -tnmi at the receiver")})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Text: "the receiver is on another host: its Recv-Q would distinguish a small buffer from a slow reader", Source: source.Of("ss -tnmi at the receiver")})
 	}
 	if identity.Grade == suspect.Decisive && slices.ContainsFunc(f.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.Against && e.Grade == suspect.Decisive }) {
 		identity.Grade = suspect.Weak // a queue that is as deep as the window makes the same identity
@@ -177,7 +177,7 @@ func waitedForWindow(rows []recording.Socket) []recording.Interval {
 	return intervals.Merge(out, measure.Joined)
 }
 
-// unreadShare is in how many samples a good part of the buffer lay unread: what
+// unreadShare is in how many samples a good part of the buffer waited unread: what
 // a reader has not picked up yet is there at any instant.
 func unreadShare(p *scene.Socket) (unread, of, most int) {
 	for _, row := range p.Rows {
@@ -212,7 +212,7 @@ func offersTooLittle(s *scene.Scene, r *recording.Recording, k *scene.Socket) (s
 	}
 	f := suspect.Finding{Subject: k.Subject, Next: "at the sender: ss -tin 'dst " + recording.Host(k.First().Local) + "'   # rwnd_limited"}
 	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: rate, Unit: "B/s", Source: source.SS("-tin", source.Word("rcv_wnd"), source.Word("rcv_rtt"), source.BytesReceived), Origin: "window over round trip",
-		Text: fmt.Sprintf("a window of %s every %s is %s/s; %s/s came, and nothing to speak of lay unread in %d of %d samples", units.Bytes(window), units.Lasting(rtt), units.Bytes(window/rtt), units.Bytes(rate), of-unread, of)}}
+		Text: fmt.Sprintf("a window of %s every %s is %s/s; %s/s came, and next to nothing waited unread in the socket buffer in %d of %d samples", units.Bytes(window), units.Lasting(rtt), units.Bytes(window/rtt), units.Bytes(rate), of-unread, of)}}
 	if buf := last.RcvBuf; buf > 0 && buf == first.RcvBuf {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(buf), Unit: "B", Source: source.Of("ss -tnm rb"), Origin: "buffer",
 			Text: fmt.Sprintf("its receive buffer stood at %s all the time: %s", units.Bytes(float64(buf)), whyItStands(r, k))})

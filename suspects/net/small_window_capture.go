@@ -42,7 +42,7 @@ func readAsItCame(r *recording.Recording, k *scene.Socket) (suspect.Evidence, bo
 				units.OfAll(float64(w.FullMost), float64(w.FullAcks))+" ACKs", units.Bytes(float64(w.WindowMost)))
 		case share < lags:
 			e.Side, e.Grade = suspect.Against, suspect.Decisive
-			e.Text = fmt.Sprintf("only %s that came while all of the window was on its way offered the largest window, %s: data lies unread at the receiver",
+			e.Text = fmt.Sprintf("only %s that came while all of the window was on its way offered the largest window, %s: data waits unread in the receiver's socket buffer",
 				units.OfAll(float64(w.FullMost), float64(w.FullAcks))+" ACKs", units.Bytes(float64(w.WindowMost)))
 		default:
 			return suspect.Evidence{}, false

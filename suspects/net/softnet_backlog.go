@@ -43,7 +43,7 @@ var softnetBacklog = &suspect.Suspect{
 		Now:         "sysctl -w net.core.netdev_max_backlog=PACKETS",
 		Permanently: "net.core.netdev_max_backlog in /etc/sysctl.d, with squeezes netdev_budget and netdev_budget_usecs together.",
 	},
-	Verified: "dropped of /proc/net/softnet_stat stands still",
+	Verified: "dropped of /proc/net/softnet_stat does not grow",
 	Next:     "cat /proc/net/softnet_stat; sysctl net.core.netdev_max_backlog",
 	Weigh:    weighSoftnetBacklog,
 }

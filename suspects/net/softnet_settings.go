@@ -21,7 +21,7 @@ func softnetSettings(r *recording.Recording, on *softCPU, dropped measure.Steps,
 	}
 	if now, want, worst, ok := longerSoftnet(r, dropped); ok && want > now {
 		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.core.netdev_max_backlog", AtLeast: true, Value: fmt.Sprintf("%.0f", want),
-			Why:  fmt.Sprintf("the worst second lost %s packets at a backlog of %s", units.Count(worst), units.Count(now)),
+			Why:  fmt.Sprintf("the second with the highest loss lost %s packets at a backlog of %s", units.Count(worst), units.Count(now)),
 			Risk: fmt.Sprintf("up to %s of memory a CPU, and packets that wait where it is behind all the time", units.Bytes(2048*want))})
 	}
 	packets, usecs, ok := budgets(r)

@@ -42,7 +42,7 @@ var synFlood = &suspect.Suspect{
 		Permanently: "net.ipv4.tcp_syncookies = 1 in /etc/sysctl.d. Limit SYNs before they come to this host (nft synproxy).",
 		Program:     "A longer backlog in listen(), with net.ipv4.tcp_max_syn_backlog.",
 	},
-	Verified: "clients connect at once, and ListenDrops stands still",
+	Verified: "clients connect at once, and ListenDrops does not grow",
 	Next:     "ss -Htn state syn-recv | wc -l; nstat -az TcpExtSyncookiesSent TcpExtSyncookiesRecv TcpExtTCPReqQFullDrop TcpExtListenDrops",
 	Weigh:    weighSynFlood,
 }
@@ -208,7 +208,7 @@ func (q synQueue) ofListener(l *scene.Socket, e suspect.Evidence) suspect.Eviden
 	if same && own >= fewSyns && q.overflowed.Sum() <= finished*own {
 		e.Grade = suspect.Decisive
 		e.Source = e.Source.And(source.SS("-ltm", source.SocketDrops))
-		e.Text += fmt.Sprintf("; its own d grew by %s, ListenDrops by %s meanwhile", units.Count(own), units.Count(n))
+		e.Text += fmt.Sprintf("; the socket's drop counter grew by %s, ListenDrops by %s meanwhile", units.Count(own), units.Count(n))
 	}
 	return e
 }

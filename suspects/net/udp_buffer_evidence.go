@@ -25,10 +25,10 @@ func udpBufferEvidence(s *scene.Scene, r *recording.Recording, sub recording.Sub
 	if named > 0 && own > 0 {
 		n, same := l.rows.AgreeIn(own, l.span)
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: own, Unit: "datagrams", Source: source.SS("-uamn", source.SocketDrops).And(source.Drops()), Origin: "sk_drops",
-			Text: fmt.Sprintf("its d grew by %s; drops for SOCKET_RCVBUFF named it %s times", units.Count(own), units.Count(n))}
+			Text: fmt.Sprintf("the socket's drop counter grew by %s; drops for SOCKET_RCVBUFF named it %s times", units.Count(own), units.Count(n))}
 		if same {
 			e.Grade, decided = suspect.Decisive, true
-			e.Text = fmt.Sprintf("its d grew by %s, and %s drops for SOCKET_RCVBUFF named it", units.Count(own), units.Count(n))
+			e.Text = fmt.Sprintf("the socket's drop counter grew by %s, and %s drops for SOCKET_RCVBUFF named it", units.Count(own), units.Count(n))
 		}
 		if !same {
 			e.Doubt = measure.LossOf(r, "drops.kfree_skb", named)
@@ -53,7 +53,7 @@ func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors mea
 	lost, _ := l.rows.Between(seen)
 	sockets := 1
 	if l.d.Sum() > 0 {
-		what, span, sockets, lost = "its d grew by %s", l.span, 0, 0
+		what, span, sockets, lost = "the socket's drop counter grew by %s", l.span, 0, 0
 		for _, k := range s.Sockets {
 			if k.First().Proto == "udp" && k.First().Netns == sub.Netns {
 				if n := measure.OwnDrops(k).Sum(); n > 0 {
@@ -62,7 +62,7 @@ func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors mea
 			}
 		}
 		if sockets > 1 {
-			what = fmt.Sprintf("the d of %d sockets, this one among them, grew by %%s", sockets)
+			what = fmt.Sprintf("the drop counters of %d sockets, this one among them, grew by %%s", sockets)
 		}
 	}
 	if errors.Sum() == 0 && !append(append(measure.Steps{}, l.rows...), l.d...).WellInside(seen) {
@@ -72,7 +72,7 @@ func againstCounter(s *scene.Scene, sub recording.Subject, l udpLoss, errors mea
 	text := fmt.Sprintf(what, units.Count(lost))
 	if errors.Sum() == 0 {
 		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "datagrams", Source: counters, Origin: "RcvbufErrors",
-			Text: text + "; RcvbufErrors stood still: not its buffer, but a filter, a checksum or the memory limit of all UDP dropped them"}}
+			Text: text + "; RcvbufErrors did not grow: not its buffer, but a filter, a checksum or the memory limit of all UDP dropped them"}}
 	}
 	n, same := errors.AgreeIn(lost, span)
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "datagrams", Source: counters, Origin: "RcvbufErrors",
@@ -109,13 +109,13 @@ func fillEvidence(k *scene.Socket) []suspect.Evidence {
 		return nil
 	case full > 0:
 		e.Grade = suspect.Strong
-		e.Text = fmt.Sprintf("the buffer held %s of %s, nearly full at %d of %d samples", units.Bytes(float64(most)), units.Bytes(rb), full, seen)
+		e.Text = fmt.Sprintf("the buffer held %s of %s, nearly full in %d of %d samples", units.Bytes(float64(most)), units.Bytes(rb), full, seen)
 	case most == 0:
 		e.Side = suspect.Against
 		e.Text = fmt.Sprintf("the buffer was empty at all %d samples: it fills in less than a second, by a burst or a reader that stalls", seen)
 	default:
 		e.Side = suspect.Against
-		e.Text = fmt.Sprintf("the buffer held at most %s of %s at %d samples", units.Bytes(float64(most)), units.Bytes(rb), seen)
+		e.Text = fmt.Sprintf("the buffer held at most %s of %s in %d samples", units.Bytes(float64(most)), units.Bytes(rb), seen)
 	}
 	return []suspect.Evidence{e}
 }
@@ -163,7 +163,7 @@ func udpLossWithoutSocket(r *recording.Recording) []suspect.Finding {
 		out = append(out, suspect.Finding{
 			Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns},
 			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: lost, Unit: "datagrams", Source: source.SNMP("Udp", "RcvbufErrors"),
-				Text: fmt.Sprintf("RcvbufErrors grew by %s; nothing told which socket lost them", units.Count(lost))}},
+				Text: fmt.Sprintf("RcvbufErrors grew by %s; nothing showed which socket lost them", units.Count(lost))}},
 			Active: measure.StepsOf(s).Active(),
 			Harm:   suspect.Harm{Symptom: scene.DatagramsLost, Amount: lost, Unit: "datagrams", Text: units.Count(lost) + " datagrams lost"},
 			Text:   fmt.Sprintf("%s datagrams were lost to a full receive buffer, of a socket that was not seen", units.Count(lost)),
@@ -177,7 +177,7 @@ func udpLossWithoutSocket(r *recording.Recording) []suspect.Finding {
 func bufferSettings(r *recording.Recording, sub recording.Subject, rb float64, lost measure.Steps) (set []suspect.Setting, calls []suspect.Call) {
 	want := wantedBuffer(rb, lost)
 	ask := fmt.Sprintf("%.0f", want/2) // the kernel doubles it (net/core/sock.c)
-	why := fmt.Sprintf("the receive buffer of %s, %s, was full, and its worst stall lost %s datagrams, of some %s each in the buffer", sub.Local, units.Bytes(rb), units.Count(lost.WorstRun()), units.Bytes(heldByDatagram))
+	why := fmt.Sprintf("the receive buffer of %s, %s, was full, and its worst stall lost %s datagrams, of about %s each in the buffer", sub.Local, units.Bytes(rb), units.Count(lost.WorstRun()), units.Bytes(heldByDatagram))
 	call := suspect.Call{Who: suspect.WhoseCall(sub), Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, " + ask + ")", Why: why}
 	most, ok := measure.Sysctl(r, sub.Netns, "net.core.rmem_max")
 	switch begins, known := measure.Sysctl(r, sub.Netns, "net.core.rmem_default"); {

@@ -30,13 +30,13 @@ var udpPortClosed = &suspect.Suspect{
 		"decisive (capture): the destination itself says by ICMP that nobody holds the port, and its sender goes on",
 	},
 	Against: []string{
-		"decisive: UdpNoPorts stood still",
+		"decisive: UdpNoPorts did not grow",
 		"trap: a few stray datagrams to many ports; a firewall's drops (NETFILTER_DROP, no NoPorts)",
 	},
 	InFiles:  map[string][]string{"drops.kfree_skb": {"pcap.udp"}, "host.netstat": {"pcap.udp"}, "sockets.diag": {"pcap.udp"}},
 	LeadsTo:  []suspect.Lead{{To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}},
 	Remedy:   suspect.Remedy{Program: "Stop the sender before its receiver closes the port, or let the receiver keep it open."},
-	Verified: "UdpNoPorts stands still",
+	Verified: "UdpNoPorts does not grow",
 	Next:     "nstat -az UdpNoPorts; tcpdump -ni any 'icmp[icmptype] == icmp-unreach'",
 	Weigh:    weighUDPPortClosed,
 }
@@ -93,7 +93,7 @@ func closedPort(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 	switch {
 	case !measured || noPorts.Sum() == 0 && !all.WellInside(seen): // the namespace's counters were not read at that time
 	case noPorts.Sum() == 0:
-		e = suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Unit: "datagrams", Source: e.Source, Text: e.Text + "; UdpNoPorts stood still"}
+		e = suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Unit: "datagrams", Source: e.Source, Text: e.Text + "; UdpNoPorts did not grow"}
 	case same:
 		e.Grade = suspect.Decisive
 		e.Text += fmt.Sprintf("; %s in its namespace in all, where UdpNoPorts grew by %s", units.Count(inAll), units.Count(noPorts.Sum()))
@@ -119,7 +119,7 @@ func closedPort(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 	}
 	if icmp, ok := measure.Grew(r, k.Netns, "node_netstat_Icmp_OutDestUnreachs"); ok {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: icmp, Unit: "messages", Source: source.SNMP("Icmp", "OutDestUnreachs"), Origin: "NO_SOCKET",
-			Text: fmt.Sprintf("the senders were told %s times (ICMP unreachable is rate-limited)", units.Count(icmp))})
+			Text: fmt.Sprintf("the senders were notified %s times (ICMP unreachable is rate-limited)", units.Count(icmp))})
 	}
 	return f
 }

@@ -17,7 +17,7 @@ import (
 var udpReceiveBufferFull = &suspect.Suspect{
 	Name:  "udp-receive-buffer-full",
 	Title: "UDP receive buffer full",
-	About: "Datagrams come faster than the program reads them, and the kernel throws away what does not fit into the socket's receive buffer. The sender is not told. A reader that stalls for a moment looks the same: then the stall is the root, and a larger buffer only hides it.",
+	About: "Datagrams come faster than the program reads them, and the kernel throws away what does not fit into the socket's receive buffer. The sender is not notified. A reader that stalls for a moment looks the same: then the stall is the root, and a larger buffer only hides it.",
 	Needs: []suspect.Need{
 		{Measure: "host.netstat", Must: true, Why: "RcvbufErrors of the namespace"},
 		{Measure: "sockets.diag", Must: false, Why: "the socket's own drop counter (d) and its buffer (rb)"},
@@ -31,7 +31,7 @@ var udpReceiveBufferFull = &suspect.Suspect{
 	},
 	Against: []string{
 		"decisive: d grew and RcvbufErrors did not: the datagrams were dropped for another reason",
-		"decisive: d is not zero, and stood still: an old loss",
+		"decisive: d is not zero, and did not grow: an old loss",
 		"trap: a stalled reader; process-stopped and cpu-throttled lead here",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.DatagramsLost, Lag: 2 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 5 * time.Second}},
@@ -39,7 +39,7 @@ var udpReceiveBufferFull = &suspect.Suspect{
 		Permanently: "net.core.rmem_max in /etc/sysctl.d, and a restart of the program: an open socket keeps its size. Not where the reader is always slower than its sender.",
 		Program:     "Read faster, or ask for a larger buffer (SO_RCVBUF).",
 	},
-	Verified: "d stands still, and rb has grown",
+	Verified: "d does not grow, and rb has grown",
 	Next:     "ss -uamn; nstat -az UdpRcvbufErrors UdpInErrors",
 	Weigh:    weighUDPBuffer,
 }
@@ -93,7 +93,7 @@ func weighUDPSocket(s *scene.Scene, r *recording.Recording, k *scene.Socket, row
 			return suspect.Finding{}, false
 		}
 		return suspect.Finding{Subject: k.Subject, Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive,
-			Text:  fmt.Sprintf("d stood still at %s over %d samples: the loss is older than this recording", units.Count(float64(k.Last().Drops)), len(k.Rows)),
+			Text:  fmt.Sprintf("d stayed at %s for %d samples: the loss is older than this recording", units.Count(float64(k.Last().Drops)), len(k.Rows)),
 			Value: 0, Unit: "datagrams", Source: source.SS("-uamn", source.SocketDrops)}}}, true
 	}
 	return udpBufferFinding(s, r, k.Subject, l), true

@@ -21,7 +21,7 @@ var unixBacklog = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "sockets.unix", Must: true, Why: "how many connections wait at each listener, and how many may"},
 		{Measure: "sockets.errors", Why: "EAGAIN of connect, looked at for 3 s where a backlog is short or fills"},
-		{Measure: "sockets.turns", Why: "who asks there, and how long requests lie unread"},
+		{Measure: "sockets.turns", Why: "who asks there, and how long requests wait unread in the socket buffer"},
 		{Measure: "host.sysctl", Why: "somaxconn"},
 	},
 	For: []string{

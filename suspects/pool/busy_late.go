@@ -46,7 +46,7 @@ func busyWhenLate(s *scene.Scene, r *recording.Recording, p *ledger.Party) (susp
 	}
 	pid := b.Process.Subject.PID
 	f := suspect.Finding{Subject: b.Process.Subject, Active: late, Related: []recording.Subject{p.Subject},
-		Text: fmt.Sprintf("its requests lie unread while thread %d (%s) computes, for up to %s at a time", b.TID, b.Comm, units.Short(min(most, longest))),
+		Text: fmt.Sprintf("its requests wait unread in the socket buffer while thread %d (%s) computes, for up to %s at a time", b.TID, b.Comm, units.Short(min(most, longest))),
 		Next: fmt.Sprintf("snag profile --pid %d   # in which function", pid)}
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: in.each(), Unit: "s", Source: source.SchedstatOf(pid).And(source.Turns), Origin: "late answers",

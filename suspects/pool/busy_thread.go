@@ -16,7 +16,7 @@ var busyThread = &suspect.Suspect{
 	Name:  "busy-thread",
 	Title: "one thread is busy with one thing, and all others wait for it",
 	About: "An event loop, a server of one thread or an interpreter with one lock does one thing at a time. While it computes something long (a report, one command over many keys, a regular expression), " +
-		"all requests of that process lie unread, and CPUs stand idle beside it. An event loop that sleeps in the middle of its work does the same. A load that fills the thread with small requests waits for itself; a thread that is ready and gets no CPU does not compute.",
+		"all requests of that process wait unread in the socket buffer, and CPUs stand idle beside it. An event loop that sleeps in the middle of its work does the same. A load that fills the thread with small requests waits for itself; a thread that is ready and gets no CPU does not compute.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.turns", Must: true, Why: "which answers are late, and how long requests waited to be read"},
 		{Measure: "states", Must: true, Why: "what its threads did meanwhile"},
@@ -114,7 +114,7 @@ func sleepingLoop(s *scene.Scene, r *recording.Recording, d ledger.Delay, share 
 		return suspect.Finding{}, false
 	}
 	f := suspect.Finding{Subject: b.Process.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject},
-		Text: fmt.Sprintf("its requests lie unread while thread %d (%s), its event loop, sleeps in %s: %.2g at any moment", tid, b.Comm, call, d.Held*share),
+		Text: fmt.Sprintf("its requests wait unread in the socket buffer while thread %d (%s), its event loop, sleeps in %s: %.2g at any moment", tid, b.Comm, call, d.Held*share),
 		Next: fmt.Sprintf("eu-stack -p %d   # who sleeps", pid)}
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Turns.And(source.ThreadState.As("states of its threads")), Origin: "turns",
@@ -131,7 +131,7 @@ func busyFinding(b *measure.BusiestThread, s *scene.Scene, r *recording.Recordin
 	pid := b.Process.Subject.PID
 	f := suspect.Finding{Subject: b.Process.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject},
 		Next: fmt.Sprintf("snag profile --pid %d   # in which function", pid)}
-	f.Text = fmt.Sprintf("its requests lie unread while thread %d (%s) computes: %.2g at any moment", b.TID, b.Comm, d.Held*share)
+	f.Text = fmt.Sprintf("its requests wait unread in the socket buffer while thread %d (%s) computes: %.2g at any moment", b.TID, b.Comm, d.Held*share)
 	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Turns.And(source.ThreadState.As("states of its threads")), Origin: "turns",
 		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each, one in a hundred over %s, half of them under %s) was waiting in line behind computing",
 			100*share, units.Lasting(d.Each), units.Lasting(d.Party.P99), units.Lasting(d.Party.P50))}}

@@ -112,7 +112,7 @@ func fullFinding(p *ledger.Party, held, looks, most int, full []recording.Interv
 		use.Text = fmt.Sprintf("on these, %.2g requests were open at a moment: those who would accept are at work", p.Open)
 	}
 	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(held), Unit: "connections", Source: source.Of("ss -tn state established").And(source.SS("-ltn", source.RecvQ)), Origin: "sockets",
-		Text: fmt.Sprintf("%s stayed at each of %d looks, and others waited to be accepted meanwhile", units.Plural(held, "connection"), looks)}, use}
+		Text: fmt.Sprintf("%s stayed in each of %d samples, and others waited to be accepted meanwhile", units.Plural(held, "connection"), looks)}, use}
 	f.Harm = suspect.Harm{Symptom: scene.ConnectLatency, Amount: float64(most), Unit: "connections", Text: fmt.Sprintf("up to %s waited to be accepted", units.Plural(most, "connection"))}
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a limit above %d connections in its configuration, if its memory allows, and a shorter idle timeout.", p.Subject.Comm, held),
 		Program: "Clients that share connections."}

@@ -20,7 +20,7 @@ import (
 var connectionLimit = &suspect.Suspect{
 	Name:  "connection-limit",
 	Title: "a service has as many connections as it may",
-	About: "A limit of the service itself (max_connections, maxclients, worker_connections) is reached: connections are accepted, told so in the protocol's own words, and ended at once, while those that were there before are served as ever. Some services accept no more instead (HAProxy's maxconn): who comes then waits in the kernel's queue though the service has nothing to do. " +
+	About: "A limit of the service itself (max_connections, maxclients, worker_connections) is reached: connections are accepted, refused in the protocol's own words, and ended at once, while those that were there before are served as ever. Some services accept no more instead (HAProxy's maxconn): who comes then waits in the kernel's queue though the service has nothing to do. " +
 		"The kernel's limits look otherwise: without descriptors nothing is accepted, and a full backlog does not even answer.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.turns", Must: true, Why: "which connections were answered with an error"},
@@ -30,7 +30,7 @@ var connectionLimit = &suspect.Suspect{
 	For: []string{
 		"strong: in the seconds in which some answers were errors, as many connections lived under a second as answers were errors",
 		"strong: connections are ended within a second before their clients have sent a byte, and strong: others are answered meanwhile",
-		"strong: as many connections stayed at each look, whatever came, or were open at the end of each second in which it turned some away: at the limit",
+		"strong: as many connections stayed in each sample, whatever came, or were open at the end of each second in which it turned some away: at the limit",
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
 		"strong: connections waited for 3 s and more and none was taken, while whoever holds the listener waited for work",
 		"strong: the processes that it starts for its clients stayed meanwhile, each with one, and no other began",
@@ -116,7 +116,7 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 	refusing = intervals.Merge(refusing, measure.Joined)
 	least, most, looks := stayed(s, v.Subject, refusing...)
 	kept := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
-		Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)}
+		Text: fmt.Sprintf("%s stayed in each of %d samples, %d at the least", units.Plural(most, "connection"), looks, least)}
 	if looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
 		kept.Grade = suspect.Strong
 	}
@@ -127,7 +127,7 @@ func atItsLimit(s *scene.Scene, r *recording.Recording, v *scene.Service, failed
 		kept.Source = source.Connections
 	}
 	if looks >= 3 && most == 0 {
-		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d looks to the next", looks)
+		kept.Side, kept.Grade, kept.Text = suspect.Against, suspect.Decisive, fmt.Sprintf("no client's connection stayed from one of %d samples to the next", looks)
 	}
 	f.Evidence = []suspect.Evidence{ended, kept}
 	f.Active = refusing
@@ -195,7 +195,7 @@ func turnsAway(s *scene.Scene, t scene.TurnedAway) suspect.Finding {
 	if least, most, looks := stayed(s, t.Listener, t.Active...); t.Kept == 0 && looks >= 3 && most > 0 && float64(most-least) <= max(1, atLimit*float64(most)) {
 		f.Text += fmt.Sprintf(", and kept %d", most)
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(most), Unit: "connections", Source: source.Of("ss -tn state established"), Origin: "sockets",
-			Text: fmt.Sprintf("%s stayed at each of %d looks, %d at the least", units.Plural(most, "connection"), looks, least)})
+			Text: fmt.Sprintf("%s stayed in each of %d samples, %d at the least", units.Plural(most, "connection"), looks, least)})
 	}
 	f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: t.N, Of: t.Of, Unit: "connections", Text: f.Text}
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a larger limit on connections, in all or for one address, in its configuration, if its memory allows.", t.Listener.Comm),

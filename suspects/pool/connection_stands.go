@@ -153,7 +153,7 @@ func noMoreHelpers(s *scene.Scene, r *recording.Recording, k *scene.Socket, run 
 	}
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(most), Unit: "connections", Source: source.SS("-ltn", source.RecvQ).And(source.ThreadState), Origin: "sockets",
-			Text: fmt.Sprintf("for %s none of up to %d connections that waited was taken, and %s, which holds the listener, waited for work at %.0f %% of the looks", lasted, most, holder.Name, 100*float64(idle)/float64(looks))},
+			Text: fmt.Sprintf("for %s none of up to %d connections that waited was taken, and %s, which holds the listener, waited for work in %.0f %% of the samples", lasted, most, holder.Name, 100*float64(idle)/float64(looks))},
 		use,
 	}
 	f.Harm = suspect.Harm{Symptom: scene.ConnectLatency, Amount: run.End.Sub(run.Start).Seconds(), Unit: "s", Text: fmt.Sprintf("up to %s waited for %s", units.Plural(most, "connection"), lasted)}

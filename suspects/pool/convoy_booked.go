@@ -66,12 +66,12 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 	if active := intervals.Merge(seconds[address], measure.Joined); active[0].Start > looked.Add(measure.Joined) { // else it may have been so before
 		f.Active = active
 	}
-	looks := source.ThreadState.As("the states of its threads, some 20 looks a second")
+	looks := source.ThreadState.As("the states of its threads, about 20 samples per second")
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: looks.And(source.AllTurns), Origin: "ledger",
 			Text: fmt.Sprintf("%.0f %% of the delay of its answers was waiting for a lock", 100*share)},
-		{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "looks", Source: looks, Origin: "futex",
-			Text: fmt.Sprintf("at %s of %s looks that found a thread waiting for a lock it was the one at 0x%x", units.Count(float64(n)), units.Count(float64(all)), address)},
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(n), Unit: "samples", Source: looks, Origin: "futex",
+			Text: fmt.Sprintf("in %s of %s samples that found a thread waiting for a lock it was the one at 0x%x", units.Count(float64(n)), units.Count(float64(all)), address)},
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
 	if tail {

@@ -57,7 +57,7 @@ func tailAtOneWord(p *scene.Process, r *recording.Recording, l *ledger.Ledger) (
 			continue
 		}
 		pid := p.Subject.PID
-		return suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait at times for one lock, or to be told of something, at 0x%x", units.Plural(len(w.threads), "thread"), w.address),
+		return suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait at times for one lock, or for a signal, at 0x%x", units.Plural(len(w.threads), "thread"), w.address),
 			Evidence: []suspect.Evidence{
 				{Side: suspect.For, Grade: suspect.Strong, Value: w.seconds, Unit: "s", Source: source.ThreadState.And(source.Turns), Origin: "late answers",
 					Text: fmt.Sprintf("threads that work at other times waited there for %s in all, and one in a hundred of its answers took %s: such late ones took %s in all", units.Lasting(w.seconds), units.Short(each), units.Lasting(late))},

@@ -15,7 +15,7 @@ var errorAnswers = &suspect.Suspect{
 	Name:  "error-answers",
 	Title: "a service answers with errors",
 	About: "The service is there, reads its requests and answers in time, and what it answers is that it could not or would not: a limit is reached, its store is full, a part of it fails. " +
-		"Sockets and threads look healthy. It is told by the first bytes of the answers, which are compared in the kernel and never kept. Why it fails its own log says, unless another cause is found behind it.",
+		"Sockets and threads look healthy. It is recognised by the first bytes of the answers, which are compared in the kernel and never kept. Why it fails its own log says, unless another cause is found behind it.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.turns", Must: true, Why: "how many answers were errors, by their first bytes"},
 		{Measure: "sockets.dns", Why: "those of name servers"},

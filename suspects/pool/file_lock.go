@@ -66,12 +66,12 @@ func fileLock(r *recording.Recording, p *ledger.Party, share float64) (suspect.F
 	f := suspect.Finding{Subject: p.Subject,
 		Text: fmt.Sprintf("%s of it wait for the lock of a file (%s)", units.Plural(len(who), what), call),
 		Next: "lslocks   # which file: whose lines end in * wait, and who holds it is named above them"}
-	looks := source.ThreadState.As("the states of its threads, some 20 looks a second")
+	looks := source.ThreadState.As("the states of its threads, about 20 samples per second")
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: looks.And(source.AllTurns), Origin: "ledger",
 			Text: fmt.Sprintf("%.0f %% of the delay of its answers was waiting for the lock of a file", 100*share)},
-		{Side: suspect.For, Grade: suspect.Strong, Value: float64(waiting), Unit: "looks", Source: looks, Origin: "file lock",
-			Text: fmt.Sprintf("in %s of %s looks a %s of it waited in %s", units.Count(float64(waiting)), units.Count(float64(all)), what, call)},
+		{Side: suspect.For, Grade: suspect.Strong, Value: float64(waiting), Unit: "samples", Source: looks, Origin: "file lock",
+			Text: fmt.Sprintf("in %s of %s samples a %s of it waited in %s", units.Count(float64(waiting)), units.Count(float64(all)), what, call)},
 	}
 	for _, pid := range p.PIDs {
 		f.Related = append(f.Related, recording.Subject{Kind: recording.KindProcess, PID: pid})

@@ -39,7 +39,7 @@ func helpersTaken(p *pool, l *ledger.Ledger) (suspect.Finding, bool) {
 		}
 		f.Evidence = []suspect.Evidence{
 			{Side: suspect.For, Grade: suspect.Strong, Value: h.Busy / n, Unit: "share", Source: source.ThreadState, Origin: "threads' calls",
-				Text: fmt.Sprintf("%s, which it started: at work at %.0f %% of the looks, most of it in %s", many, 100*h.Busy/n, in)},
+				Text: fmt.Sprintf("%s, which it started: at work in %.0f %% of the samples, most of it in %s", many, 100*h.Busy/n, in)},
 			{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.AllTurns, Origin: "turns",
 				Text: fmt.Sprintf("its own threads worked for none of them: %.0f %% of the time of its requests stood in line before these", 100*share)},
 		}

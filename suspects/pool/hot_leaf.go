@@ -114,7 +114,7 @@ func callersOf(s *recording.Stack) string {
 	if len(s.Objects) > 0 {
 		without.Objects = s.Objects[1:]
 	}
-	return strings.Join(measure.OwnFrames(without), " ← ")
+	return measure.CalledBy(measure.OwnFrames(without))
 }
 
 // callersOffCPU are the program's functions that called a function, by the stacks of

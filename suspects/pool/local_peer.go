@@ -114,7 +114,7 @@ func (l *localPeer) finding(s *scene.Scene, r *recording.Recording) (suspect.Fin
 	if l.waited > 0 {
 		looks, share := measure.ShareOf(l.waited, l.looks)
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: p.source(), Origin: "threads' calls",
-			Text: fmt.Sprintf("at %s looks up to %s of it slept in a read from a UNIX socket; its own %s answers took %s inside", looks, units.Plural(l.waiters, "thread"), units.Count(float64(answers)), units.Lasting(mean))}
+			Text: fmt.Sprintf("in %s samples up to %s of it slept in a read from a UNIX socket; its own %s answers took %s inside", looks, units.Plural(l.waiters, "thread"), units.Count(float64(answers)), units.Lasting(mean))}
 		if held {
 			e.Grade = suspect.Strong
 		}

@@ -18,7 +18,7 @@ var lockConvoy = &suspect.Suspect{
 	Name:  "lock-convoy",
 	Title: "most threads queue for one lock",
 	About: "One thread holds a lock while it waits for something else (a read, a disk), and all others that want the lock wait behind it: as many threads as there may be, the process does one thing at a time. " +
-		"Its CPU is idle. A pool with nothing to do waits in futex too, to be told of work: nobody holds that.",
+		"Its CPU is idle. A pool with nothing to do waits in futex too, for work: nobody holds that.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "at which processes something waits; what the holder's descriptor is"},
 		{Measure: "threads.syscall", Why: "the address that each thread waits on, and who holds that lock"},
@@ -30,10 +30,10 @@ var lockConvoy = &suspect.Suspect{
 	},
 	InTrace: []string{recording.Trace, "locks.futex"},
 	For: []string{
-		"decisive: half of its threads or more wait for one lock (23 of 24), look after look, and the lock's own word names a thread that sleeps in a call meanwhile",
+		"decisive: half of its threads or more wait for one lock (23 of 24), sample after sample, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
 		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), or the word is a semaphore's (Python), each is woken by the one before, and one at a time has it",
-		"strong: a quarter of the delay of its answers or more was waiting for a lock; and at half of those looks or more for one and the same",
+		"strong: a quarter of the delay of its answers or more was waiting for a lock; and in half of those samples or more for one and the same",
 		"strong: three threads or more call one destination, and never two at once, while requests wait: whoever is in the call has what the others want; and a quarter of the delay or more is in line behind these calls",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
 		"strong: a quarter of the delay of its answers or more was waiting for the lock of a file (flock, fcntl), by two threads or processes at least",
@@ -41,7 +41,7 @@ var lockConvoy = &suspect.Suspect{
 	},
 	Against: []string{
 		"can't tell, without a closer look: where one in a hundred answers takes ten times as long as half of them, and threads wait at one word for as long in all as these take, whether that is a lock's or a condition's",
-		"strong: its threads wait to be told of something (a condition), and nobody holds that: an idle pool",
+		"strong: its threads wait for a signal (a condition), and nobody holds that: an idle pool",
 		"strong: nothing waits at its sockets: nobody was seen to be delayed",
 		"trap: threads that take turns to wait for work (a leader and its followers): who holds the lock sits in accept or epoll_wait",
 		"trap: calls that one thread makes, one after the other (one worker), or that share one connection (pool-exhausted)",
@@ -99,7 +99,7 @@ func weighLockConvoy(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 func (c *convoy) idle() suspect.Finding {
 	return suspect.Finding{Subject: c.process.Subject, Text: "its threads wait for work",
 		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Value: float64(c.pooled), Unit: "threads", Source: source.Calls, Origin: "futex",
-			Text: fmt.Sprintf("up to %d of its threads wait on one address to be told of something, which nobody holds: an idle pool", c.pooled)}}}
+			Text: fmt.Sprintf("up to %d of its threads wait on one address for a signal, which nobody holds: an idle pool", c.pooled)}}}
 }
 
 func (c *convoy) finding(s *scene.Scene, r *recording.Recording) suspect.Finding {
@@ -147,7 +147,7 @@ func (c *convoy) fromLooks(f *suspect.Finding) {
 	pid := c.process.Subject.PID
 	looks, _ := measure.ShareOf(len(c.jammed), len(c.looks))
 	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.waiters), Unit: "threads", Source: source.CallsOf(pid), Origin: "futex",
-		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, at %s looks", c.waiters, c.threads, c.address, looks)})
+		Text: fmt.Sprintf("up to %d of its %d threads waited for the lock at 0x%x, in %s samples", c.waiters, c.threads, c.address, looks)})
 	f.Text = fmt.Sprintf("up to %d of %d threads wait for one lock", c.waiters, c.threads)
 	f.Evidence = append(f.Evidence, c.holderEvidence()...)
 	if c.blocked > 0 {
@@ -186,7 +186,7 @@ func (c *convoy) holderEvidence() []suspect.Evidence {
 	word := source.Ofs("the lock's word (process_vm_readv), /proc/%d/task/%d/syscall", c.process.Subject.PID, c.holder.TID).With(source.States)
 	switch {
 	case c.owned == 0:
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: word, Origin: "lock word", Text: "who holds it can't be told: the lock's word names nobody (not a mutex of glibc)"}}
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: word, Origin: "lock word", Text: "who holds it is not known: the lock's word names nobody (not a mutex of glibc)"}}
 	case c.blocked == 0 && c.ran == 0:
 		return nil // it changed hands faster than two files can be read
 	case c.blocked >= c.ran:
@@ -196,11 +196,11 @@ func (c *convoy) holderEvidence() []suspect.Evidence {
 		}
 		looks, share := measure.ShareOf(c.blocked, len(c.jammed))
 		return []suspect.Evidence{{Side: suspect.For, Grade: grade, Value: share, Unit: "share", Source: word, Origin: "lock word",
-			Text: fmt.Sprintf("the lock's own word names its holder, who was asleep at %s of those looks: thread %d, %s", looks, c.holder.TID, c.doing())}}
+			Text: fmt.Sprintf("the lock's own word names its holder, who was asleep in %s of those samples: thread %d, %s", looks, c.holder.TID, c.doing())}}
 	}
 	looks, share := measure.ShareOf(c.ran, len(c.jammed))
 	return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: word, Origin: "lock word",
-		Text: fmt.Sprintf("the lock's own word names its holder, who was on a CPU at %s of those looks (thread %d): the section under the lock is long", looks, c.holder.TID)}}
+		Text: fmt.Sprintf("the lock's own word names its holder, who was on a CPU in %s of those samples (thread %d): the section under the lock is long", looks, c.holder.TID)}}
 }
 
 // lateAnswers: a process answers late when its turns take ten times as long as

@@ -393,7 +393,7 @@ func (a *nameServer) looked() (suspect.Evidence, bool) {
 	}
 	part, share := measure.ShareOf(n, len(looks))
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: a.process.source(), Origin: "threads' calls",
-		Text: fmt.Sprintf("at %s looks up to %s of it waited in poll", part, units.Plural(most, "thread"))}
+		Text: fmt.Sprintf("in %s samples up to %s of it waited in poll", part, units.Plural(most, "thread"))}
 	if n >= 3 && share >= 0.5 {
 		e.Grade = suspect.Strong
 	}

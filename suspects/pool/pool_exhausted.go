@@ -19,7 +19,7 @@ var poolExhausted = &suspect.Suspect{
 	Name:  "pool-exhausted",
 	Title: "requests wait for a connection of a pool",
 	About: "A proxy, a pooler or a program with a pool of its own has so many connections to a database or an upstream, and no more. All of them are in use, and further requests wait inside the process until one is free: " +
-		"nothing lies unread, no thread works, and what is called answers quickly.",
+		"nothing waits unread in the socket buffer, no thread works, and what is called answers quickly.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "its connections to what it calls"},
 		{Measure: "sockets.turns", Must: true, Why: "how many requests are open, and how many of its calls"},

@@ -350,7 +350,7 @@ func (h heldFirst) finding(s *scene.Scene, sub recording.Subject) suspect.Findin
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.n), Unit: "sessions", Source: source.SS("-tin", source.BytesReceived, source.LastSnd, source.LastRcv).And(source.Turns), Origin: "sessions",
 			Text: fmt.Sprintf("%d sessions had asked when the recording began and waited for up to %s; no request at all was answered until then, and %d in the second after", h.n, units.Lasting(h.longest), h.after)},
 		{Side: suspect.For, Grade: suspect.Strong, Value: h.slept / h.looks, Unit: "share", Source: source.ThreadState, Origin: "ledger",
-			Text: fmt.Sprintf("at %.0f %% of the looks at them meanwhile the processes of these sessions slept: they did not work on what was asked", 100*h.slept/h.looks)},
+			Text: fmt.Sprintf("in %.0f %% of the samples of them meanwhile the processes of these sessions slept: they did not work on what was asked", 100*h.slept/h.looks)},
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: h.longest, Unit: "s", Text: f.Text, Untimed: true}
 	return f

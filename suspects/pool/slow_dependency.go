@@ -17,7 +17,7 @@ import (
 
 var slowDependency = &suspect.Suspect{
 	Name:  "slow-dependency",
-	Title: "what a service asks of another takes long",
+	Title: "a dependency is slow",
 	About: "Its threads wait for a database, an upstream, a name server, and its own answers are late by that much. " +
 		"If the peer is on this host, its own trouble is looked for there. A call that takes long and that no answer waits for (a nightly job, a long poll) hurts nobody.",
 	Needs: []suspect.Need{
@@ -39,7 +39,7 @@ var slowDependency = &suspect.Suspect{
 		"strong: two fifths of the time of its own answers, which are late, was waiting for that peer or in line behind who does, by the states of its threads",
 		"strong, with an objective (--slo): two fifths of what its answers take beyond it is waiting for that peer",
 		"strong, against a baseline: a call takes twice as long as there, and its own answers are late for it",
-		"strong: at most looks threads of it waited in a read from that peer",
+		"strong: in most samples threads of it waited in a read from that peer",
 		"strong: its threads were off the CPU in reads from that peer for as long as a call takes (within a third)",
 		"decisive, of an access log that was read as a file: the upstream's times ($upstream_response_time) together as long as the requests' ($request_time)",
 		"decisive: over a UNIX socket: its threads were off the CPU in reads from one peer for as long in all as its own answers took inside (within a third)",
@@ -235,7 +235,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	if d.looks > 0 && d.waited > 0 {
 		looks, share := measure.ShareOf(d.waited, d.looks)
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: d.process.source(), Origin: "threads' calls",
-			Text: fmt.Sprintf("at %s looks up to %s of it waited in a read from there", looks, units.Plural(d.waiters, "thread"))}
+			Text: fmt.Sprintf("in %s samples up to %s of it waited in a read from there", looks, units.Plural(d.waiters, "thread"))}
 		if held {
 			e.Grade = suspect.Strong
 		}

@@ -64,8 +64,8 @@ func namesBySockets(p *scene.Process, s *scene.Scene, r *recording.Recording) (s
 	f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: longest, Unit: "s", Source: source.Lookups.As("ss -unp dst :53"), Origin: "its sockets",
 		Text: fmt.Sprintf("%s to %s waited for %s and longer (an answer takes milliseconds; resolvers ask again after 5 s)", units.Plural(waiting, "query"), server, units.Lasting(longest))})
 	if polls, looks := polling(p, worst); looks >= 3 && 2*polls >= looks {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(polls), Unit: "looks", Source: source.CallsOf(p.Subject.PID), Origin: "threads' calls",
-			Text: fmt.Sprintf("a thread of it waited in poll or a read at %d of %d looks meanwhile", polls, looks)})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(polls), Unit: "samples", Source: source.CallsOf(p.Subject.PID), Origin: "threads' calls",
+			Text: fmt.Sprintf("a thread of it waited in poll or a read in %d of %d samples meanwhile", polls, looks)})
 	}
 	netns := worst.First().Netns
 	sent, ok1 := measure.Grew(r, netns, "node_netstat_Udp_OutDatagrams")

@@ -27,11 +27,11 @@ var spinLock = &suspect.Suspect{
 		{Measure: "oncpu.stacks", Why: "which function they are in, several at once"},
 		{Measure: "oncpu.symbols", Why: "its name"},
 		{Measure: "oncpu.loops", Why: "whether its code does work, or only waits for another thread"},
-		{Measure: "offcpu.stacks", Why: "who called it, where a walk by frame pointers does not tell"},
+		{Measure: "offcpu.stacks", Why: "who called it, where a walk by frame pointers does not show"},
 		{Measure: "locks.futex", Why: "whether they sleep for a lock instead"},
 	},
 	For: []string{
-		"strong: two threads or more want a CPU all the time, are asleep at hardly any look and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
+		"strong: two threads or more want a CPU all the time, are asleep in hardly any sample and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
 		"strong: so they are, in a loop whose code only reads memory or tries an atomic exchange until another thread writes, or pauses; decisive where more threads than CPUs are, with three quarters of all samples",
@@ -159,8 +159,8 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 		busy.Text += "; " + sym.Text
 	}
 	if sp.lock > 0 {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(sp.lock), Unit: "looks", Source: source.CallsOf(pid), Origin: "futex",
-			Text: fmt.Sprintf("other threads of it were asleep in futex for a lock at %d looks: its locks do not spin for long", sp.lock)})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(sp.lock), Unit: "samples", Source: source.CallsOf(pid), Origin: "futex",
+			Text: fmt.Sprintf("other threads of it were asleep in futex for a lock in %d samples: its locks do not spin for long", sp.lock)})
 	}
 	f.Evidence = append(f.Evidence, busy)
 	f.Evidence = append(f.Evidence, sleptForLocks(p, sp, r)...)
@@ -272,7 +272,7 @@ func (t *inStep) answers(p *scene.Process, r *recording.Recording, usual []recor
 		second := measure.OneSecond(row.T)
 		mid := second.Start + (second.End-second.Start)/2
 		if row.Role == "serve" && row.PID == p.Subject.PID && (usual == nil || intervals.Cover(usual, mid) || intervals.Cover(t.active, mid)) {
-			t.add(&t.usual, &t.slow, mid, row.N, row.Sum) // what lies unread waits for a CPU too
+			t.add(&t.usual, &t.slow, mid, row.N, row.Sum) // what waits unread waits for a CPU too
 		}
 	}
 }

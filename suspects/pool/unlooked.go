@@ -32,7 +32,7 @@ func unlooked(p *scene.Process, s *scene.Scene, r *recording.Recording, what str
 	if c.Why != "" {
 		why += ": " + c.Why
 	}
-	return suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s can't be told of %s: its threads were not looked at", what, p.Subject.Name),
+	return suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s can't be judged of %s: its threads were not looked at", what, p.Subject.Name),
 		Evidence: []suspect.Evidence{
 			{Side: suspect.For, Grade: suspect.Strong, Source: source.Of(sym.Name, source.TurnTimes, source.FailedConnect), Origin: "symptom", Text: fmt.Sprintf("%s; it has %d threads", sym.Text, p.Last().Threads)},
 			{Side: suspect.Missing, Source: source.Calls.As("threads.syscall"), Text: why},

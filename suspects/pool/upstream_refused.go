@@ -46,7 +46,7 @@ var upstreamRefused = &suspect.Suspect{
 		Now:         "systemctl start UNIT",
 		Permanently: "Start what listens at that address, and enable it. Or take the address out of the caller's configuration.",
 	},
-	Verified: "its connections are opened, and ECONNREFUSED stands still",
+	Verified: "its connections are opened, and ECONNREFUSED does not grow",
 	Next:     "ss -ltnp 'sport = :PORT'   # on that host: who listens",
 	Weigh:    weighUpstreamRefused,
 }

@@ -18,10 +18,10 @@ import (
 var workerQueue = &suspect.Suspect{
 	Name:  "worker-queue",
 	Title: "requests queue for too few workers, which sleep",
-	About: "The handlers wait (for a disk, another service, a sleep) and hold their thread meanwhile: with as many requests under way as there are workers, the next ones lie unread. " +
+	About: "The handlers wait (for a disk, another service, a sleep) and hold their thread meanwhile: with as many requests under way as there are workers, the next ones wait unread in the socket buffer. " +
 		"The CPU is idle, throughput is flat, and the delay grows as long as more comes than the workers can take. A slow handler is as late with nobody waiting: its time is inside.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.diag", Must: true, Why: "requests that lie unread"},
+		{Measure: "sockets.diag", Must: true, Why: "requests that wait unread in the socket buffer"},
 		{Measure: "sockets.turns", Why: "how much of an answer's time passed before the request was read"},
 		{Measure: "threads.syscall", Why: "what the workers do meanwhile"},
 		{Measure: "states", Why: "whether one of them was free while requests waited"},
@@ -32,13 +32,13 @@ var workerQueue = &suspect.Suspect{
 	InTrace: []string{recording.Trace, "sockets.turns"},
 	For: []string{
 		"strong: half of an answer's time or more, and 20 ms, passed before its request was read; a third, where the threads were seen to be taken meanwhile",
-		"strong: requests lay unread at its sockets in most seconds",
+		"strong: requests waited unread in the buffer of its sockets in most seconds",
 		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
 		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
 		"strong: the same of the seconds in which most of the delay fell, where they are few, and a third of an answer's time before its request was read",
-		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work at nine of ten looks, and a third of the requests that they took time of, or more, stood in line before them",
+		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work in nine of ten samples, and a third of the requests that they took time of, or more, stood in line before them",
 		"strong: as many calls were open at any moment as threads were found in them, and strong: a third of its requests' time or more had no thread while they waited inside, read at once",
-		"strong: at most looks none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
+		"strong: in most samples none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
 		"decisive: while requests waited unread in the socket buffer, the service worked on fewer than 0.2 requests on average, or on fewer than two thirds of the number of threads that slept in calls: most of these threads do not serve requests",
@@ -214,7 +214,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 const nobodyInside, mostSleepInside = 0.2, 2.0 / 3
 
 // underWay is how many requests that had been read were under way at a moment, on average over the
-// seconds in which those that lay unread had most of the time, and how many such seconds there were.
+// seconds in which those that waited unread had most of the time, and how many such seconds there were.
 func (p *pool) underWay(r *recording.Recording) (busy float64, seconds int) {
 	took, unread := map[recording.Time]float64{}, map[recording.Time]float64{}
 	for _, row := range r.Turns {

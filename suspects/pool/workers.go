@@ -156,15 +156,15 @@ func (w workers) evidence(all *pool) (suspect.Evidence, bool) {
 	switch {
 	case w.taken >= 3 && share >= 0.6 && w.asleep() >= 0.5:
 		e.Grade = suspect.Strong
-		e.Text = fmt.Sprintf("at %s looks none of its %s was free for a request: they were asleep in %s", looks, threads, w.most())
+		e.Text = fmt.Sprintf("in %s samples none of its %s was free for a request: they were asleep in %s", looks, threads, w.most())
 	case float64(w.running) >= 0.6*float64(w.seen):
 		e.Side, e.Grade = suspect.Against, suspect.Strong
-		e.Text = fmt.Sprintf("its %s were on a CPU, or in line for one, at %.0f %% of the looks: it computes", threads, 100*float64(w.running)/float64(w.seen))
+		e.Text = fmt.Sprintf("its %s were on a CPU, or in line for one, in %.0f %% of the samples: it computes", threads, 100*float64(w.running)/float64(w.seen))
 	case share < 0.3:
 		e.Side, e.Grade = suspect.Against, suspect.Strong
-		e.Text = fmt.Sprintf("at %d of %d looks a thread of it was free for the next request", w.looks-w.taken, w.looks)
+		e.Text = fmt.Sprintf("in %d of %d samples a thread of it was free for the next request", w.looks-w.taken, w.looks)
 	default:
-		e.Text = fmt.Sprintf("at %s looks none of its %s was free for a request", looks, threads)
+		e.Text = fmt.Sprintf("in %s samples none of its %s was free for a request", looks, threads)
 	}
 	return e, true
 }

@@ -124,7 +124,7 @@ func (h *heapUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 	}
 	what, _, _ := strings.Cut(f.Next, " #")
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("-Xmx%dm in the java arguments of %s (its unit or start script) and a restart (now %s)%s.", int(2*h.after)>>20, measure.OrProgram(h.process.Subject.Comm), units.Bytes(h.most), h.room(r)),
-		Program: fmt.Sprintf("Keep less in the heap: %s tells what fills it.", strings.TrimSpace(what))}
+		Program: fmt.Sprintf("Keep less in the heap: %s shows what fills it.", strings.TrimSpace(what))}
 	return f
 }
 

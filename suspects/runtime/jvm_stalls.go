@@ -94,8 +94,8 @@ func (j *standstill) asleep(r *recording.Recording) (suspect.Evidence, bool) {
 	if ofIn == 0 {
 		return suspect.Evidence{}, false
 	}
-	return suspect.Evidence{Side: suspect.For, Grade: min(j.contrasted(r, coincides(in, ofIn, out, ofOut), ofOut), suspect.Strong), Value: float64(in), Unit: "looks", Source: source.CallsOf(j.process.Subject.PID), Origin: "thread states",
-		Text: fmt.Sprintf("the threads that its log names sat in futex at %d of %d looks inside of their stalls, and at %d of %d outside", in, ofIn, out, ofOut)}, true
+	return suspect.Evidence{Side: suspect.For, Grade: min(j.contrasted(r, coincides(in, ofIn, out, ofOut), ofOut), suspect.Strong), Value: float64(in), Unit: "samples", Source: source.CallsOf(j.process.Subject.PID), Origin: "thread states",
+		Text: fmt.Sprintf("the threads that its log names sat in futex in %d of %d samples inside of their stalls, and in %d of %d outside", in, ofIn, out, ofOut)}, true
 }
 
 // untold is the time after the last stall that ended: one that goes on is logged when
@@ -177,7 +177,7 @@ func (st *allocStalls) words() string {
 
 func (st *allocStalls) evidence() suspect.Evidence {
 	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: st.total, Unit: "s", Source: source.File("its own log: -Xlog:gc", source.GCPauses), Origin: gcLog,
-		Text: fmt.Sprintf("in its own log: %s of 0.2 s and longer (%s), %s in all, most often of %s; in the pauses of the collector it stood still for %s only",
+		Text: fmt.Sprintf("in its own log: %s of 0.2 s and longer (%s), %s in all, most often of %s; in the pauses of the collector it was paused for %s only",
 			units.Plural(st.n, "allocation stall"), cmp.Or(st.collector, "?"), units.Lasting(st.total), cmp.Or(st.mostOften(), "?"), units.Lasting(st.pauses))}
 }
 

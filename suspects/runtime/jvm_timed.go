@@ -98,7 +98,7 @@ func orderedBy(operation string) string {
 func (j *standstill) timedEvidence() (all []suspect.Evidence) {
 	counted := ""
 	if j.counted {
-		counted = " (by its counter it stood still for " + units.Lasting(j.stopped.Sum()) + ")"
+		counted = " (by its counter it was paused for " + units.Lasting(j.stopped.Sum()) + ")"
 	}
 	if t := j.timed; t.n > 0 {
 		text := "timed in its libjvm: " + t.words(counted)

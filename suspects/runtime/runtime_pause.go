@@ -23,10 +23,10 @@ var runtimePause = &suspect.Suspect{
 	About: "The JVM stops all threads of the program at a safepoint, most often to collect garbage, and nothing is read or answered until it is over. " +
 		"A process that was stopped from without (SIGSTOP) shows the same gaps and no safepoint; another's busy collector takes the CPU and stops nobody.",
 	Needs: []suspect.Need{
-		{Measure: "jvm.counters", Must: true, Why: "how long the JVM stood still, when, and why"},
+		{Measure: "jvm.counters", Must: true, Why: "how long the JVM was paused, when, and why"},
 		{Measure: "sockets.diag", Why: "what waits at its sockets meanwhile"},
 		{Measure: "jvm.safepoints", Why: "each stop exactly, its operation and who asked for it"},
-		{Measure: "jvm.gc-log", Why: "each stop as the JVM tells it, and the threads that waited for its collector"},
+		{Measure: "jvm.gc-log", Why: "each stop as the JVM reports it, and the threads that waited for its collector"},
 		{Measure: "host.processes", Why: "whether it was stopped from without"},
 		{Measure: "threads.state", Why: "whether its VM thread was on a CPU meanwhile, and whether threads that waited for memory slept"},
 		{Measure: "sockets.turns", Why: "how long its answers took"},
@@ -34,11 +34,11 @@ var runtimePause = &suspect.Suspect{
 	},
 	InFiles: map[string][]string{"jvm.counters": {"jvm.gc-log"}},
 	For: []string{
-		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and at fewer looks outside (in 8 of 8)",
-		"strong: the JVM stood still for 0.2 s of a second or longer (healthy: 5 to 50 ms), or for 10 ms where its pauses are what answers were seen to wait for",
+		"decisive: three pauses or more of 0.2 s and longer, by the JVM's own count, and data waited at its sockets when they were looked at inside of them, and in fewer samples outside (in 8 of 8)",
+		"strong: the JVM was paused for 0.2 s of a second or longer (healthy: 5 to 50 ms), or for 10 ms where its pauses are what answers were seen to wait for",
 		"strong: the static probes of its libjvm timed the same stops, with the operation and who asked for it",
-		"strong: its own log tells the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them); /proc saw those threads in futex just then",
-		"decisive, of a log that was read as a file: the stops that the JVM timed itself. Where they are too short to be a symptom, another must tell who waited (--symptom, another file): without one it is a risk",
+		"strong: its own log reports the same stops, or that threads of it waited for the collector (allocation stalls of ZGC: no counter has them); /proc saw those threads in futex just then",
+		"decisive, of a log that was read as a file: the stops that the JVM timed itself. Where they are too short to be a symptom, another must show who waited (--symptom, another file): without one it is a risk",
 		"strong: its answers took as long as a pause; its VM thread was on a CPU meanwhile",
 	},
 	Against: []string{
@@ -97,7 +97,7 @@ func (j *standstill) innocent(s *scene.Scene, r *recording.Recording) (suspect.F
 		}
 		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: stood, Unit: "s", Source: from, Origin: origin,
 			Text: fmt.Sprintf("%s, and its JVM stood at safepoints for %s of that", sym.Text, units.Lasting(stood))}
-		f := suspect.Finding{Subject: j.process.Subject, Text: "a JVM that did not stand still", Evidence: []suspect.Evidence{e}}
+		f := suspect.Finding{Subject: j.process.Subject, Text: "a JVM that did not pause", Evidence: []suspect.Evidence{e}}
 		if j.unseenStalls(r) {
 			pid := j.process.Subject.PID
 			f.Evidence[0].Grade = suspect.Strong
@@ -137,7 +137,7 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) suspect.Fin
 	pid := j.process.Subject.PID
 	window := s.Window.Length(s.Window.End).Seconds()
 	f := suspect.Finding{Subject: j.process.Subject, Active: intervals.Merge(j.active(), 0)}
-	f.Text = fmt.Sprintf("the JVM stood still %s, for %s of %s in all, %s at the longest", units.Times(len(j.pauses)), units.Lasting(j.total), units.Lasting(window), units.Lasting(j.longest))
+	f.Text = fmt.Sprintf("the JVM was paused %s, for %s of %s in all, %s at the longest", units.Times(len(j.pauses)), units.Lasting(j.total), units.Lasting(window), units.Lasting(j.longest))
 	by := askedBy(j.cause())
 	if by == "" {
 		by = orderedBy(j.operation())
@@ -180,8 +180,8 @@ func (j *standstill) finding(s *scene.Scene, r *recording.Recording) suspect.Fin
 		f.Evidence = certain(f.Evidence)
 	}
 	if busy, looks := j.busyThread(); !j.stalled(s.Window.End) && looks >= 2 && 2*busy >= looks {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(busy), Unit: "looks", Source: source.Stat.As(fmt.Sprintf("/proc/%d/task/*/stat", pid)), Origin: "thread states",
-			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU at %d of %d looks inside of the pauses", busy, looks)})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(busy), Unit: "samples", Source: source.Stat.As(fmt.Sprintf("/proc/%d/task/*/stat", pid)), Origin: "thread states",
+			Text: fmt.Sprintf("a thread of the JVM itself was on a CPU in %d of %d samples inside of the pauses", busy, looks)})
 	}
 	if e, ok := j.coverageEvidence(s, r); ok {
 		f.Evidence = notCovered(append(f.Evidence, e), e)
@@ -244,9 +244,9 @@ func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []suspect
 		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "it has no sockets: nobody was seen to wait for it"}}, false
 	}
 	in, ofIn, out, ofOut, most := j.waiting(s.Window)
-	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(in), Unit: "looks", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues"}
+	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(in), Unit: "samples", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues"}
 	if in > 0 {
-		queue.Text = fmt.Sprintf("data waited at its sockets at %d of %d looks inside of the pauses, and at %d of %d outside (up to %s)", in, ofIn, out, ofOut, units.Bytes(float64(most)))
+		queue.Text = fmt.Sprintf("data waited at its sockets in %d of %d samples inside of the pauses, and in %d of %d outside (up to %s)", in, ofIn, out, ofOut, units.Bytes(float64(most)))
 		if queue.Grade = coincides(in, ofIn, out, ofOut); j.stalled(s.Window.End) {
 			queue.Grade = j.contrasted(r, queue.Grade, ofOut)
 		}

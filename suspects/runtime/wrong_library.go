@@ -112,7 +112,7 @@ func compareBuilds(s *scene.Scene, r *recording.Recording, p, q *program) (suspe
 		f.Evidence = append(f.Evidence, cost)
 		f.Harm = harm
 	} else {
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.AllTurns, Text: fmt.Sprintf("too few requests in one of the recordings to tell what one costs (%d are needed)", fewRequests)})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.AllTurns, Text: fmt.Sprintf("too few requests in one of the recordings to know what one costs (%d are needed)", fewRequests)})
 	}
 	return f, true
 }

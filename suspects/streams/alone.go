@@ -38,7 +38,7 @@ func Alone(s *scene.Scene, r *recording.Recording, sym scene.Symptom) (why, next
 	case isLayered && !l.whole:
 		text += l.already(f) + fmt.Sprintf(": %s, its uplink or the encoder", l.first)
 	case f.neverSent():
-		text += fmt.Sprintf("%s, and its frames of that time never came, not even late: the encoder made none, or its uplink threw them away (a connection or a server that stands still gives them afterwards)", f.what(s.Window.End))
+		text += fmt.Sprintf("%s, and its frames of that time never came, not even late: the encoder made none, or its uplink threw them away (a connection or a server that stops gives them afterwards)", f.what(s.Window.End))
 	case rhythm.byFrames():
 		text += fmt.Sprintf("%s, and %s: an encoder or a transcoder on the way", f.what(s.Window.End), rhythm)
 	case f.slow:
@@ -107,7 +107,7 @@ func (f *faulty) notByBytes(r *recording.Recording, out suspect.Finding) suspect
 // notHeld clears a server that stood still where the frames of that time never came.
 func (f *faulty) notHeld(out suspect.Finding) suspect.Finding {
 	if f.neverSent() {
-		return f.refuted(out, "the frames of that time never came, not even late: a server that stood still would have had them in its sockets, and sent them at once afterwards", source.Of("stream-freeze dts_step, burst", source.Freezes))
+		return f.refuted(out, "the frames of that time never came, not even late: a server that stopped would have had them in its sockets, and sent them at once afterwards", source.Of("stream-freeze dts_step, burst", source.Freezes))
 	}
 	return out
 }

@@ -211,7 +211,7 @@ func (c *stuckWrites) finding(s *scene.Scene) suspect.Finding {
 	f.Text = fmt.Sprintf("%s did not read for %s; %s writes to it and does nothing else: %s", who, units.Lasting(stuck), c.relay.Subject.Name, c.harmed())
 	n := float64(c.frozen + c.held)
 	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: c.inside * n, Of: s.Window.Length(s.Window.End).Seconds() * n, Unit: "s",
-		Text: fmt.Sprintf("%s stood still for %s each, up to %s at a time", units.Plural(c.frozen+c.held, "consumer"), units.Lasting(c.inside), units.Lasting(c.most))}
+		Text: fmt.Sprintf("%s stopped for %s each, up to %s at a time", units.Plural(c.frozen+c.held, "consumer"), units.Lasting(c.inside), units.Lasting(c.most))}
 	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: a bounded queue for each consumer, writes that do not block, TCP_USER_TIMEOUT (5 s).", cmp.Or(c.relay.Subject.Comm, "the relay"))}
 	f.Next = "ss -tnpomi state established"
 	if c.fd.Remote != "" {

@@ -121,7 +121,7 @@ func (f *faulty) locateDatagrams(s *scene.Scene, r *recording.Recording, l scene
 		f.sent = datagrams(r, l.From.First().Netns, "OutDatagrams", f.spans)
 	}
 	waiting, looks, most, lost := measure.UnreadDatagrams(l.To, f.felt)
-	f.left = fmt.Sprintf("up to %s lay unread at its socket at %d of %d looks, %s lost for want of room", units.Bytes(float64(most)), waiting, looks, units.Count(float64(lost)))
+	f.left = fmt.Sprintf("up to %s waited unread in the buffer of its socket in %d of %d samples, %s lost for want of room", units.Bytes(float64(most)), waiting, looks, units.Count(float64(lost)))
 	switch {
 	case waiting >= 2 && float64(waiting) >= mostly*float64(looks):
 		if f.at = atServer; f.link == 0 {

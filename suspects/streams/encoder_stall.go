@@ -16,16 +16,16 @@ var encoderStall = &suspect.Suspect{
 	Name:  "encoder-stall",
 	Title: "the encoder stops, or is too slow",
 	About: "The program that makes the stream writes nothing for a while, or less than a second of picture a second: its source is gone, it was stopped, or it has too little CPU time. " +
-		"A stopped server, a dead uplink and a stopped player leave the same trace at the player; the encoder's own socket tells: nothing waits there to be sent.",
+		"A stopped server, a dead uplink and a stopped player leave the same trace at the player; the encoder's own socket shows it: nothing waits there to be sent.",
 	Needs: []suspect.Need{
-		{Measure: "streams.figures", Must: true, Why: "when the stream stood still or fell behind its clock"},
+		{Measure: "streams.figures", Must: true, Why: "when the stream stopped or fell behind its clock"},
 		{Measure: "sockets.diag", Must: true, Why: "whether anything waited at the publisher's socket, and at the server's"},
 		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
 	},
 	For: []string{
-		"decisive: the publisher's Send-Q is 0 at all looks and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
+		"decisive: the publisher's Send-Q is 0 in all samples and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
 		"decisive: its clock moves 0.8 s a second, and nothing waits on either side",
-		"decisive: of a freeze under 2 s, at the one look inside of it: the last data of both ends is as old as the freeze (tcp_info lastsnd, lastrcv)",
+		"decisive: of a freeze under 2 s, in the one sample inside of it: the last data of both ends is as old as the freeze (tcp_info lastsnd, lastrcv)",
 		"decisive: over UDP: where it sends from no datagram was sent, and none came where it is read",
 		"strong, twice: it writes the segments of HLS itself, nothing comes to it, and neither its files nor what viewers are given changes",
 		"strong, from the player alone: so many frames came each second (20.0, ±0.3 %) though their bytes differed (91 to 103 KiB): somebody makes or paces them, and no link holds them up; with a clock that moves 0.8 s a second it confirms",
@@ -35,7 +35,7 @@ var encoderStall = &suspect.Suspect{
 		"decisive: bytes wait at its socket: the link or the server does not take them, whatever frames it then leaves out",
 		"trap: a step of the clock by seconds with frames missing: an encoder leaves out what nobody reads; look downstream",
 		"trap: over UDP from another host: no datagram comes, and that is all; its sender or the way",
-		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be told from its uplink",
+		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be distinguished from its uplink",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.StreamFreeze, Lag: 2 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 2 * time.Second}},
 	Remedy: suspect.Remedy{
@@ -61,7 +61,7 @@ func weighEncoderStall(s *scene.Scene, r *recording.Recording) []suspect.Finding
 			out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited at its socket (bytes in Send-Q %s): it sends more than is taken", units.Bytes(float64(f.from.most)), f.from.lookedAt())))
 		case atServer:
 			if !f.holds && !f.web && !f.stream.Way[f.link].Datagrams {
-				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it lay unread at %s (bytes in Recv-Q %s): it sent", units.Bytes(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
+				out = append(out, f.encoderSends(s, fmt.Sprintf("up to %s of it waited unread in the socket buffer of %s (bytes in Recv-Q %s): it sent", units.Bytes(float64(f.to.most)), f.to.name(), f.to.lookedAt())))
 			}
 		case atUnknown:
 			if f.open.upstream {
@@ -116,7 +116,7 @@ func (f *faulty) encoder(s *scene.Scene) suspect.Finding {
 
 // sourceOf is what helps a program that makes or sends too little.
 func sourceOf(who string) suspect.Remedy {
-	return suspect.Remedy{Permanently: fmt.Sprintf("CPU time for %s, and a source that does not stop. Its log tells which of the two (speed= under 1x, or where it stops). See what stopped it, if something did.", who),
+	return suspect.Remedy{Permanently: fmt.Sprintf("CPU time for %s, and a source that does not stop. Its log shows which of the two (speed= under 1x, or where it stops). See what stopped it, if something did.", who),
 		Program: "A faster preset, fewer renditions."}
 }
 

@@ -77,7 +77,7 @@ type ends struct {
 	in reading
 	// served is what the files and the requests for them showed, of HLS.
 	served served
-	// sent and came are datagrams, of a link over UDP, and left what lay unread there.
+	// sent and came are datagrams, of a link over UDP, and left what waited unread there.
 	sent, came arrivals
 	left       string
 }
@@ -270,7 +270,7 @@ func (f *faulty) what(end recording.Time) string {
 	case f.slow:
 		return name + " comes later and later"
 	case len(f.felt) > 1:
-		return fmt.Sprintf("%s stood still %d times, %s in all", name, len(f.felt), units.Lasting(intervals.Seconds(f.felt, end)))
+		return fmt.Sprintf("%s stopped %d times, %s in all", name, len(f.felt), units.Lasting(intervals.Seconds(f.felt, end)))
 	}
-	return fmt.Sprintf("%s stood still for %s", name, units.Lasting(intervals.Seconds(f.felt, end)))
+	return fmt.Sprintf("%s stopped for %s", name, units.Lasting(intervals.Seconds(f.felt, end)))
 }

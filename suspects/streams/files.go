@@ -16,7 +16,7 @@ import (
 // server, and on the disk.
 type served struct {
 	// asked and unheard are the looks at the connections on which snag's reader asks, and
-	// those at which a request of it lay unread at the server.
+	// those at which a request of it waited unread at the server.
 	asked, unheard int
 	request        int // bytes of the largest of them
 	// seen: the files were looked at; changes are those of the playlist in that time,
@@ -142,8 +142,8 @@ func (f *faulty) notServing(s *scene.Scene) suspect.Finding {
 	who := measure.ProgramOf(sub)
 	out.Text = fmt.Sprintf("%s did not answer requests for %s: %s", who, f.stream.Subject.Name, f.what(s.Window.End))
 	if v.unheard > 0 {
-		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.unheard), Unit: "looks", Source: source.SS("-tnp", source.RecvQ), Origin: "the server's socket",
-			Text: fmt.Sprintf("a request of %s lay unread at its socket at %d of %d looks", units.Bytes(float64(v.request)), v.unheard, v.asked)}
+		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(v.unheard), Unit: "samples", Source: source.SS("-tnp", source.RecvQ), Origin: "the server's socket",
+			Text: fmt.Sprintf("a request of %s waited unread in the buffer of its socket in %d of %d samples", units.Bytes(float64(v.request)), v.unheard, v.asked)}
 		if v.unheard >= 2 {
 			e.Grade = suspect.Decisive
 		}
@@ -160,7 +160,7 @@ func (f *faulty) notServing(s *scene.Scene) suspect.Finding {
 	case v.seen:
 		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: v.still, Unit: "s", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: v.onDisk()})
 	}
-	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from answering is above it in the chain, where one is printed. Else its limits, or a cache before it.", who), Program: "Its threads tell what it does instead."}
+	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from answering is above it in the chain, where one is printed. Else its limits, or a cache before it.", who), Program: "Its threads show what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done", sub.PID)
 	return out
 }

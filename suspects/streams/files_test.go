@@ -12,7 +12,7 @@ func TestFreshPlaylist(t *testing.T) {
 		{"it changed each second", served{seen: true, changes: 8, still: 1.1, looked: 8, target: 1}, true},
 		{"it changed once less, by when it was looked at", served{seen: true, changes: 3, still: 1.4, looked: 4, target: 1}, true},
 		{"each 1.6 s: the encoder is too slow", served{seen: true, changes: 3, still: 1.6, looked: 4.8, target: 1}, false},
-		{"it stood still for long", served{seen: true, changes: 6, still: 3, looked: 7, target: 1}, false},
+		{"it stopped for long", served{seen: true, changes: 6, still: 3, looked: 7, target: 1}, false},
 		{"it changed once", served{seen: true, changes: 1, still: 1, looked: 2, target: 1}, false},
 		{"nobody looked", served{target: 1}, false},
 	} {

@@ -212,7 +212,7 @@ func (l layered) hurt() string {
 
 // already says that the first place had the fault.
 func (l layered) already(f *faulty) string {
-	what := "stood still"
+	what := "stopped"
 	if f.slow {
 		what = "fell back"
 	}

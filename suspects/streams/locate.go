@@ -92,7 +92,7 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 			}
 			return
 		case !f.slow && f.from.seconds < leastSeen*intervals.Seconds(f.spans, s.Window.End):
-			f.reason, f.open, f.between = "it lies between two looks at the sockets", open{true, true}, true
+			f.reason, f.open, f.between = "it lies between two samples of the sockets", open{true, true}, true
 			return
 		case !f.slow && !f.from.wroteLittle():
 			f.reason = "bytes went on from " + f.from.name()

@@ -96,15 +96,15 @@ func (f *stuckPipe) evidence(in recording.Interval) []suspect.Evidence {
 	if f.n > 0 {
 		part, share := measure.ShareOf(f.n, f.looks)
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: source.Calls.As(fmt.Sprintf("/proc/%d/task/%d/syscall, wchan", f.writer.Subject.PID, f.row.TID)), Origin: "system call",
-			Text: fmt.Sprintf("at %s looks of the silence its thread %d slept in %s to %s: the pipe is full", part, f.row.TID, f.row.Syscall, f.what())}
+			Text: fmt.Sprintf("in %s samples of the silence its thread %d slept in %s to %s: the pipe is full", part, f.row.TID, f.row.Syscall, f.what())}
 		if share >= 0.6 {
 			e.Grade = suspect.Strong
 		}
 		out = append(out, e)
 	}
 	if f.stuck > 0 {
-		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.stuck), Unit: "looks", Source: source.ThreadState, Origin: "system call",
-			Text: fmt.Sprintf("at %d of %d looks at its state thread %d slept in %s to %s: the pipe is full", f.stuck, f.stuck, f.row.TID, f.row.Syscall, f.what())})
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.stuck), Unit: "samples", Source: source.ThreadState, Origin: "system call",
+			Text: fmt.Sprintf("in %d of %d samples of its state thread %d slept in %s to %s: the pipe is full", f.stuck, f.stuck, f.row.TID, f.row.Syscall, f.what())})
 	}
 	if f.blocked != nil {
 		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.blocked.share(), Unit: "share", Source: source.OffCPUOf, Origin: "system call",
@@ -145,7 +145,7 @@ func (f *stuckPipe) reading(in recording.Interval) (suspect.Evidence, bool) {
 	part, share := measure.ShareOf(stopped, looks)
 	if share >= 0.5 {
 		e.Value, e.Unit = share, "share"
-		e.Text = fmt.Sprintf("%s, who reads that pipe, was stopped (state T) at %s looks", f.who(), part)
+		e.Text = fmt.Sprintf("%s, who reads that pipe, was stopped (state T) in %s samples", f.who(), part)
 		return e, true
 	}
 	call, n := measure.Greatest(calls)
@@ -153,7 +153,7 @@ func (f *stuckPipe) reading(in recording.Interval) (suspect.Evidence, bool) {
 		return suspect.Evidence{}, false
 	}
 	part, _ = measure.ShareOf(int(n), looks)
-	e.Text = fmt.Sprintf("%s, who reads that pipe, was in %s at %s looks", f.who(), call, part)
+	e.Text = fmt.Sprintf("%s, who reads that pipe, was in %s in %s samples", f.who(), call, part)
 	return e, true
 }
 

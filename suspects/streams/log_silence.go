@@ -3,7 +3,6 @@ package streams
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"snag/internal/units"
@@ -28,8 +27,8 @@ var logSilence = &suspect.Suspect{
 		{Measure: "sockets.owner", Why: "which socket a descriptor is"},
 	},
 	For: []string{
-		"strong: the log grew at each look, and for 3 s and longer, after that or when the recording began, at none, while its process had something to do",
-		"strong: at most looks of the silence a thread of it waited in a read or write on one peer's connection",
+		"strong: the log grew in each sample, and for 3 s and longer, after that or when the recording began, at none, while its process had something to do",
+		"strong: in most samples of the silence a thread of it waited in a read or write on one peer's connection",
 		"strong: by the scheduler's word a thread of it was blocked on one peer's connection for most of the silence, in a function that is named",
 		"strong: or it slept in a write to a full pipe (its standard output), whose reader is named, with what that one did meanwhile",
 		"strong: the same, and the reader is stopped or does something else all the time, where the log did not grow in the whole recording",
@@ -73,13 +72,17 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 	f := suspect.Finding{Subject: p.Subject, Active: []recording.Interval{g.Silence}, Related: []recording.Subject{file},
 		Text: fmt.Sprintf("its log %s is silent for %s", g.File.Path, units.Lasting(long))}
 	busy := s.BusyIn(r, p, g)
-	gap := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: long, Unit: "s", Source: source.Of("stat " + g.File.Path), Origin: "log file",
-		Text: fmt.Sprintf("%s grew at %d looks, %s apart at most, and then not for %s", g.File.Path, g.Writes, units.Lasting(g.Usual.Seconds()), units.Lasting(long))}
+	grew, where := fmt.Sprintf("grew in %d samples", g.Writes), source.Of("stat "+g.File.Path)
+	if recording.StandsIn(pid) {
+		grew, where = fmt.Sprintf("has lines in %d seconds", g.Writes), source.File("the times of its lines")
+	}
+	gap := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: long, Unit: "s", Source: where, Origin: "log file",
+		Text: fmt.Sprintf("%s %s, %s apart at most, and then not for %s", g.File.Path, grew, units.Lasting(g.Usual.Seconds()), units.Lasting(long))}
 	switch {
 	case g.Whole: // whether it grows at all otherwise nobody saw
 		gap.Grade, gap.Text = suspect.Weak, fmt.Sprintf("%s did not grow for %s", g.File.Path, units.Lasting(long))
 	case g.First:
-		gap.Text = fmt.Sprintf("%s grew at %d looks, %s apart at most, and before that not for %s", g.File.Path, g.Writes, units.Lasting(g.Usual.Seconds()), units.Lasting(long))
+		gap.Text = fmt.Sprintf("%s %s, %s apart at most, and before that not for %s", g.File.Path, grew, units.Lasting(g.Usual.Seconds()), units.Lasting(long))
 	}
 	against := func(grade suspect.Grade, seen, text string) {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: grade, Source: source.Of(seen), Origin: seen, Text: text})
@@ -103,10 +106,6 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 			against(suspect.Strong, "stat", fmt.Sprintf("the next write brought %s at once, about what was missing: the lines were kept back", units.Bytes(missing)))
 		}
 	}
-	if recording.StandsIn(pid) {
-		gap.Source, gap.Text = source.File("the times of its lines"), strings.Replace(gap.Text, "grew at", "has lines in", 1)
-		gap.Text = strings.Replace(gap.Text, "looks", "seconds", 1)
-	}
 	f.Evidence = append(f.Evidence, gap)
 	if busy == "" || g.Rotated {
 		return f
@@ -119,7 +118,7 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 		part, share := measure.ShareOf(n, looks)
 		peer := cmp.Or(socket.First().Remote, socket.First().Local)
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: share, Unit: "share", Source: source.Calls.As(fmt.Sprintf("/proc/%d/task/%d/syscall", pid, row.TID)), Origin: "system call",
-			Text: fmt.Sprintf("at %s looks of the silence its thread %d was in %s on descriptor %d, the connection to %s", part, row.TID, row.Syscall, row.FD, peer)}
+			Text: fmt.Sprintf("in %s samples of the silence its thread %d was in %s on descriptor %d, the connection to %s", part, row.TID, row.Syscall, row.FD, peer)}
 		if share >= 0.6 {
 			e.Grade = suspect.Strong
 		}

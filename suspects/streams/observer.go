@@ -27,7 +27,7 @@ var observer = &suspect.Suspect{
 		"decisive: a probe's ticks came over 2 s late, again and again, and its samples have gaps as long",
 		"decisive: a third of a probe's samples are missing",
 		"decisive: a probe began so late that a fifth of the window went by before it",
-		"decisive: its own reader of a stream came late by as long as the stream seemed to stand still, or left the data unread in its socket",
+		"decisive: its own reader of a stream came late by as long as the stream seemed to stop, or left the data unread in its socket",
 		"decisive: the drops probe lost more than a tenth of what it counted; weak: the sockets probe did",
 	},
 	Against: []string{

@@ -17,7 +17,7 @@ import (
 const coveredBy = 0.5
 
 // lateReader tells whether what snag saw as a stream's freezes was snag itself: its
-// reader came late (its own count), or the data lay unread at its own socket. said
+// reader came late (its own count), or the data waited unread at its own socket. said
 // is "" where it is not.
 func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence, spans []recording.Interval, said string) {
 	for _, st := range s.Streams {
@@ -29,7 +29,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 		late, most := readerLate(r, st, s.Window)
 		covered := intervals.Overlap(freezes, late, s.Window.End).Seconds()
 		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: most, Unit: "s", Source: source.At("", source.Sample("snag_stream_reader_late_seconds")), Origin: "late",
-			Text: fmt.Sprintf("snag's reader of %s came %s late at the most, in %s of the %s that it stood still", st.Subject.Name, units.Lasting(most), units.Lasting(covered), units.Lasting(length))}
+			Text: fmt.Sprintf("snag's reader of %s came %s late at the most, in %s of the %s that it stopped", st.Subject.Name, units.Lasting(most), units.Lasting(covered), units.Lasting(length))}
 		if covered >= coveredBy*length {
 			e.Side, e.Grade = suspect.For, suspect.Decisive
 			spans = append(spans, late...)
@@ -44,7 +44,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 		if st.Way[0].Datagrams {
 			if waiting, looks, unread, lost := measure.UnreadDatagrams(st.Way[0].To, freezes); waiting >= 2 && float64(waiting) >= mostly*float64(looks) {
 				all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(unread), Unit: "B", Source: source.SS("-uamnp", source.RecvQ, source.SocketDrops), Origin: "its own socket",
-					Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, at %d of %d looks, %s lost for want of room", units.Bytes(float64(unread)), st.Subject.Name, waiting, looks, units.Count(float64(lost)))})
+					Text: fmt.Sprintf("up to %s waited unread in snag's own socket buffer while %s stopped, in %d of %d samples, %s lost for want of room", units.Bytes(float64(unread)), st.Subject.Name, waiting, looks, units.Count(float64(lost)))})
 				spans = append(spans, freezes...)
 				said = fmt.Sprintf("it did not read %s", st.Subject.Name)
 			}
@@ -52,7 +52,7 @@ func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence,
 		}
 		if own := readEnd(st.Way[0].To, receives, freezes, s.Window); own.seen && own.waiting >= 2 && own.unread() {
 			all = append(all, suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: float64(own.most), Unit: "B", Source: source.SS("-tnp", source.RecvQ), Origin: "its own socket",
-				Text: fmt.Sprintf("up to %s lay unread at snag's own socket while %s stood still, %s", units.Bytes(float64(own.most)), st.Subject.Name, own.lookedAt())})
+				Text: fmt.Sprintf("up to %s waited unread in snag's own socket buffer while %s stopped, %s", units.Bytes(float64(own.most)), st.Subject.Name, own.lookedAt())})
 			spans = append(spans, freezes...)
 			said = fmt.Sprintf("it did not read %s", st.Subject.Name)
 		}

@@ -16,7 +16,7 @@ import (
 var readerStall = &suspect.Suspect{
 	Name:  "reader-stall",
 	Title: "a player does not read its stream",
-	About: "One player, edge or recorder stops reading: its own picture stands still, what the server sends it fills both queues, and everybody else sees the stream go on. " +
+	About: "One player, edge or recorder stops reading: its own picture stops, what the server sends it fills both queues, and everybody else sees the stream go on. " +
 		"At the ingest there is no gap at all.",
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "that the stream itself went on, by snag's own reader or by what was read on the wire"},
@@ -24,13 +24,13 @@ var readerStall = &suspect.Suspect{
 		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
 	},
 	For: []string{
-		"decisive: data lies unread at the player's own socket and the server's window to it is shut (timer persist, rwnd_limited)",
+		"decisive: data waits unread in the buffer of the player's own socket and the server's window to it is shut (timer persist, rwnd_limited)",
 		"strong: the window is shut, the player is on another host",
 		"strong: more and more data waits unread in the player's own socket buffer for 2 s and longer, and it reads none of it: the buffer holds that much of a slow stream",
 		"strong: no gap at the ingest, and the stream went on for others (Send-Q 0, Recv-Q 0)",
 	},
 	Against: []string{
-		"decisive: nothing came in at the server either: all of them stood still",
+		"decisive: nothing came in at the server either: all of them stopped",
 		"decisive: it held up the server and all the others: slow-consumer",
 		"trap: snag's own reader late: observer",
 	},
@@ -130,7 +130,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 		sender = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(own.most), Unit: "B", Source: source.SS("-tnp", source.RecvQ).With(source.BytesReceived), Origin: "the reader's socket",
 			Text: fmt.Sprintf("up to %s waited unread in its own socket buffer, and more came, for %s: it read none of it", units.Bytes(float64(own.most)), units.Lasting(stuck))}
 	} else if own.seen && own.waits() {
-		sender.Text += fmt.Sprintf("; up to %s lay unread at its own socket %s", units.Bytes(float64(own.most)), own.lookedAt())
+		sender.Text += fmt.Sprintf("; up to %s waited unread in its own socket buffer %s", units.Bytes(float64(own.most)), own.lookedAt())
 		sender.Source = sender.Source.As(sender.Source.String() + ", Recv-Q").With(source.RecvQ)
 		if sender.Grade == suspect.Strong && own.waiting >= 2 {
 			sender.Grade = suspect.Decisive
@@ -154,7 +154,7 @@ func ingestWentOn(s *scene.Scene, st *scene.Stream, c *consumer) suspect.Evidenc
 	if !own {
 		frozen := intervals.Overlap(st.Stood(s.Window), c.active, s.Window.End).Seconds()
 		e.Grade, e.Value, e.Unit = suspect.Strong, frozen, "s"
-		e.Text = fmt.Sprintf("%s itself stood still for %s of these %s", st.Subject.Name, units.Lasting(frozen), units.Lasting(stuck))
+		e.Text = fmt.Sprintf("%s itself stopped for %s of these %s", st.Subject.Name, units.Lasting(frozen), units.Lasting(stuck))
 		if frozen > 0.5*stuck {
 			e.Side, e.Grade = suspect.Against, suspect.Decisive
 		}

@@ -291,8 +291,8 @@ func (m reading) unread() bool {
 	return m.waits() && (m.seconds == 0 || m.taken <= little*max(m.usualReceived, 1)*m.seconds)
 }
 
-// lookedAt is the waiting looks in words: "at 4 of 4 looks".
-func (m reading) lookedAt() string { return fmt.Sprintf("at %d of %d looks", m.waiting, m.looks) }
+// lookedAt is the samples in which it waited, in words: "in 4 of 4 samples".
+func (m reading) lookedAt() string { return fmt.Sprintf("in %d of %d samples", m.waiting, m.looks) }
 
 // mostStood looks are taken at one row that stood for a long time.
 const mostStood = 100_000

@@ -20,22 +20,22 @@ var receiverTooSlow = &suspect.Suspect{
 	About: "It reads, and never catches up: whatever lies between it and its sender (a datagram socket's buffer, a broker's connection, a pipe to a logger) is full for as long as one looks. Datagrams are lost, messages wait, or the sender waits in its write. " +
 		"A larger buffer fills just as well, only later. A receiver that stalls now and then looks otherwise: there the buffer is empty in between, and a larger one helps.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.diag", Must: true, Why: "how full the receiver's buffer was at each look, and that it read meanwhile"},
+		{Measure: "sockets.diag", Must: true, Why: "how full the receiver's buffer was in each sample, and that it read meanwhile"},
 		{Measure: "host.netstat", Why: "how many datagrams were read meanwhile"},
 		{Measure: "threads.state", Why: "what the receiver did: how much it computed, or waited for a CPU"},
 		{Measure: "threads.syscall", Why: "whether it slept between two reads, and whether its sender waits in a write"},
 		{Measure: "states", Why: "how long requests waited for room in a pipe"},
 	},
 	For: []string{
-		"decisive: a UDP socket lost datagrams in each second, its buffer was full or nearly so at nearly all looks, and it read as many in each second",
-		"strong: data lay unread at most looks at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
+		"decisive: a UDP socket lost datagrams in each second, its buffer was full or nearly so in nearly all samples, and it read as many in each second",
+		"strong: data waited unread in the socket buffer in most samples at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
 		"decisive (capture): it offered no window for two seconds and more, or for a third of the time, and its sender had more to send",
-		"strong: its thread computed for 70 % of the time, or was found asleep between its reads at most looks",
-		"strong: a fifth or more of the delay of a service's answers was waiting for room in a pipe; the pipe was full at the looks at its threads",
+		"strong: its thread computed for 70 % of the time, or was found asleep between its reads in most samples",
+		"strong: a fifth or more of the delay of a service's answers was waiting for room in a pipe; the pipe was full in the samples of its threads",
 	},
 	Against: []string{
 		"decisive: it was ready and got no CPU, or it was stopped: then it is not slow itself",
-		"trap: bursts: the buffer is full for a moment, and empty at other looks",
+		"trap: bursts: the buffer is full for a moment, and empty in other samples",
 		"trap: a player that reads no faster than it shows, from a server that does not wait for it",
 		"can't tell: what it spends its time on, where its function is not known",
 	},
@@ -53,7 +53,7 @@ var receiverTooSlow = &suspect.Suspect{
 	WeighBooked: weighReceiverTooSlow,
 }
 
-// mostLooks is the share at which data lies unread that a receiver does not get to.
+// mostLooks is the share at which data waits unread that a receiver does not get to.
 const mostLooks = 0.6
 
 // computesAll is the share of the time that a thread computes which has no time to read.
@@ -99,9 +99,9 @@ func slowUDP(s *scene.Scene, r *recording.Recording, k *scene.Socket, p *scene.P
 	}
 	lost := measure.OwnDrops(k)
 	f := suspect.Finding{Subject: k.Subject, Active: lost.Active(), Related: []recording.Subject{p.Subject}}
-	f.Text = fmt.Sprintf("%s never catches up: its buffer of %s was full or nearly so at %d of %d looks, and %s datagrams were lost", p.Subject.Name, units.Bytes(float64(k.Last().RcvBuf)), full, looks, units.Count(lost.Sum()))
+	f.Text = fmt.Sprintf("%s never catches up: its buffer of %s was full or nearly so in %d of %d samples, and %s datagrams were lost", p.Subject.Name, units.Bytes(float64(k.Last().RcvBuf)), full, looks, units.Count(lost.Sum()))
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(full) / float64(looks), Unit: "share", Source: source.SS("-uamn skmem", source.ReceiveMemory, source.Word("rb"), source.SocketDrops), Origin: "sk_rmem_alloc",
-		Text: fmt.Sprintf("the buffer was full or nearly so at %d of %d looks, and datagrams were lost from look to look", full, looks)}
+		Text: fmt.Sprintf("the buffer was full or nearly so in %d of %d samples, and datagrams were lost from sample to sample", full, looks)}
 	if read, least, ok := readDatagrams(r, k); ok && least > 0 {
 		e.Grade, e.Source = suspect.Decisive, e.Source.And(source.SNMP("Udp", "InDatagrams"))
 		e.Text += fmt.Sprintf("; it read all along, %s in all, %s in its slowest second", units.Count(read), units.Count(least))
@@ -134,7 +134,7 @@ func readDatagrams(r *recording.Recording, k *scene.Socket) (all, least float64,
 	return all, least, true
 }
 
-// asksThere tells of a service that got answers on such connections: what lies unread is an answer,
+// asksThere tells of a service that got answers on such connections: what waits unread is an answer,
 // and who waits for it are its own clients.
 func asksThere(r *recording.Recording, k *scene.Socket, p *scene.Process) bool {
 	whole := []recording.Interval{{Start: r.Manifest.Start, End: r.Manifest.End}}
@@ -142,14 +142,14 @@ func asksThere(r *recording.Recording, k *scene.Socket, p *scene.Process) bool {
 }
 
 // madeIt tells whether a connection was made by the end that has it: from a port of the
-// kernel's choice to a service's. Requests that lie unread at a service are others' business.
+// kernel's choice to a service's. Requests that wait unread at a service are others' business.
 func madeIt(k *scene.Socket) bool {
 	from, err1 := strconv.Atoi(recording.Port(k.First().Local))
 	to, err2 := strconv.Atoi(recording.Port(k.First().Remote))
 	return err1 == nil && err2 == nil && from > to
 }
 
-// slowTCP is a program's own connection at which data lies unread at most looks: a broker's
+// slowTCP is a program's own connection at which data waits unread at most looks: a broker's
 // consumer, which answers or acknowledges, or one that only reads and whose sender waits for it.
 func slowTCP(s *scene.Scene, k *scene.Socket, p *scene.Process) (suspect.Finding, bool) {
 	unread, looks, most, read, sent := 0, 0, 0, 0.0, 0.0
@@ -179,9 +179,9 @@ func slowTCP(s *scene.Scene, k *scene.Socket, p *scene.Process) (suspect.Finding
 	if k.Peer != nil {
 		f.Related = append(f.Related, k.Peer.Subject)
 	}
-	f.Text = fmt.Sprintf("it does not keep up with what %s sends: data lay unread at %d of %d looks", k.First().Remote, unread, looks)
+	f.Text = fmt.Sprintf("it does not keep up with what %s sends: data waited unread in the socket buffer in %d of %d samples", k.First().Remote, unread, looks)
 	f.Evidence = append([]suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: float64(unread) / float64(looks), Unit: "share", Source: source.SS("-tnp", source.RecvQ, source.BytesReceived), Origin: "receive queue",
-		Text: fmt.Sprintf("up to %s from %s lay unread at %d of %d looks, and it read %s meanwhile", units.Bytes(float64(most)), k.First().Remote, unread, looks, units.Bytes(read))}}, readerDid(s, p)...)
+		Text: fmt.Sprintf("up to %s from %s waited unread in the socket buffer in %d of %d samples, and it read %s meanwhile", units.Bytes(float64(most)), k.First().Remote, unread, looks, units.Bytes(read))}}, readerDid(s, p)...)
 	if held {
 		f.Evidence = append(f.Evidence, waits)
 		f.Related = append(f.Related, k.Peer.Owner().Subject)
@@ -212,7 +212,7 @@ func senderWaits(s *scene.Scene, k *scene.Socket) (waits suspect.Evidence, behin
 	c.lookThreads()
 	part, share := measure.ShareOf(c.inWrite, c.samples)
 	waits = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Calls.As("/proc/PID/task/TID/syscall"), Origin: "the sender's system call",
-		Text: fmt.Sprintf("thread %d of %s, which sends, waited in %s to it at %s looks", c.tid, c.relay.Subject.Name, c.call, part)}
+		Text: fmt.Sprintf("thread %d of %s, which sends, waited in %s to it in %s samples", c.tid, c.relay.Subject.Name, c.call, part)}
 	for _, in := range c.relay.Sockets {
 		if in.First().Proto != "tcp" || in.Listening() || !isIngest(in) {
 			continue
@@ -261,11 +261,11 @@ func readerDid(s *scene.Scene, p *scene.Process) (out []suspect.Evidence) {
 	case looks < measure.FewLooks || share < 0.5:
 	case stopped > asleep:
 		e.Side, e.Grade, e.Value = suspect.Against, suspect.Decisive, share
-		e.Text = fmt.Sprintf("it was stopped (state T) at %s looks", part)
+		e.Text = fmt.Sprintf("it was stopped (state T) in %s samples", part)
 		out = append(out, e)
 	default:
 		e.Side, e.Value = suspect.For, share
-		e.Text = fmt.Sprintf("it was asleep in %s at %s looks: it waits by itself between its reads", call, part)
+		e.Text = fmt.Sprintf("it was asleep in %s in %s samples: it waits by itself between its reads", call, part)
 		out = append(out, e)
 	}
 	return out

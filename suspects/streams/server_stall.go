@@ -18,29 +18,29 @@ var serverStall = &suspect.Suspect{
 	About: "A process between the encoder and the player does not read what comes, or reads it and sends nothing: it was stopped, pauses to collect garbage, waits for a slow consumer, has no CPU time. " +
 		"The encoder's queue fills and its window shuts; the server's own buffers hide the first second or two of it from the wire, and an encoder then leaves out frames.",
 	Needs: []suspect.Need{
-		{Measure: "streams.figures", Must: true, Why: "when the stream stood still"},
-		{Measure: "sockets.diag", Must: true, Why: "what lay unread at the server, and the publisher's shut window"},
+		{Measure: "streams.figures", Must: true, Why: "when the stream stopped"},
+		{Measure: "sockets.diag", Must: true, Why: "what waited unread in the server's socket buffer, and the publisher's shut window"},
 		{Measure: "sockets.owner", Must: true, Why: "which process it is"},
 		{Measure: "threads.state", Why: "why: what its threads did"},
 	},
 	For: []string{
-		"decisive: data lay unread at its ingest socket at the looks inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
+		"decisive: data waited unread in the buffer of its ingest socket in the samples inside (Recv-Q 119 kB), it took none of it, and sent nothing to the player",
 		"decisive: it took the stream from the publisher at the usual rate and sent nothing on",
-		"decisive: it packs the stream into segments (HLS), data lies unread at its ingest socket, and the playlist on disk does not change; strong, twice: it reads the stream and writes none",
-		"decisive: it serves the segments, and the viewer's request lies unread at its socket; strong, twice: it gives an old playlist while the one on disk is new",
+		"decisive: it packs the stream into segments (HLS), data waits unread in the buffer of its ingest socket, and the playlist on disk does not change; strong, twice: it reads the stream and writes none",
+		"decisive: it serves the segments, and the viewer's request waits unread in the buffer of its socket; strong, twice: it gives an old playlist while the one on disk is new",
 		"strong: the publisher's window was shut (timer persist, rwnd_limited 54 %)",
 	},
 	Against: []string{
 		"decisive: it had read all that came, and nothing came (Recv-Q 0, lastrcv 3.6 s): its publisher or the link",
 		"strong, from the player alone: its frames never came, not even late: what a server holds back comes in a burst afterwards",
-		"decisive: a web server gave the playlist as it is on disk, and that stood still: who writes it, or what feeds that one",
+		"decisive: a web server gave the playlist as it is on disk, and that stopped: who writes it, or what feeds that one",
 		"trap: it hides 1.5 s of its stall: the gap on the wire was 3.8 s where the player's was 5.3 s",
 		"trap: one consumer's full queue at a server that never blocks: the others flow",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}},
 	Remedy: suspect.Remedy{
 		Permanently: "What stops it is the cause above it in the chain, where there is one.",
-		Program:     "Else its threads tell what keeps it from reading.",
+		Program:     "Else its threads show what keeps it from reading.",
 	},
 	Verified: "Recv-Q of its ingest socket is 0 in most samples",
 	Next:     "for i in 1 2 3; do head /proc/PID/task/*/{comm,wchan,syscall}; sleep 1; done; ss -tnpi",
@@ -65,7 +65,7 @@ func weighServerStall(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 			}
 			if f.to.seen && f.to.looks > 0 {
 				out = append(out, suspect.Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
-					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.to.waiting), Unit: "looks", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived), Origin: "the ingest socket", Text: f.to.nothingCame()}}})
+					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.to.waiting), Unit: "samples", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived), Origin: "the ingest socket", Text: f.to.nothingCame()}}})
 			}
 		case atUnknown:
 			switch {
@@ -73,7 +73,7 @@ func weighServerStall(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 				out = append(out, suspect.Finding{Subject: f.takes(), Active: f.spans, Text: "the server had read all that came",
 					Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: f.to.received, Unit: "B", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived, source.LastRcv), Origin: "the ingest socket", Text: f.to.nothingCame()}}})
 			case f.open.server:
-				who := "the server stood still"
+				who := "the server stopped"
 				if f.slow {
 					who = "the server falls behind"
 				}
@@ -116,7 +116,7 @@ func (f *faulty) server(s *scene.Scene) (suspect.Finding, bool) {
 	} else {
 		out.Text = fmt.Sprintf("%s did not read what its publisher sent: %s", who, f.what(s.Window.End))
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(f.to.most), Unit: "B", Source: source.SS("-tnpi", source.RecvQ, source.BytesReceived), Origin: "the ingest socket",
-			Text: fmt.Sprintf("up to %s lay unread at its socket with %s, %s", units.Bytes(float64(f.to.most)), f.to.socket.First().Remote, f.to.lookedAt())}
+			Text: fmt.Sprintf("up to %s waited unread in the buffer of its socket with %s, %s", units.Bytes(float64(f.to.most)), f.to.socket.First().Remote, f.to.lookedAt())}
 		if f.to.seconds > 0 {
 			e.Text += fmt.Sprintf("; it took %s in %s", units.Bytes(f.to.taken), units.Lasting(f.to.seconds))
 		}
@@ -138,14 +138,14 @@ func (f *faulty) server(s *scene.Scene) (suspect.Finding, bool) {
 		out.Evidence = append(out.Evidence, e)
 		if f.from.looks > 0 && (f.from.shut > 0 || f.from.limited >= 0.1) {
 			out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.limited, Unit: "share", Source: source.SS("-tnpi", source.Word("timer"), source.RwndLimited), Origin: "the publisher's socket",
-				Text: fmt.Sprintf("%s wanted to send and the window was shut: timer persist at %d of %d looks, rwnd_limited %.0f %%, up to %s waiting", f.from.name(), f.from.shut, f.from.looks, 100*f.from.limited, units.Bytes(float64(f.from.most)))})
+				Text: fmt.Sprintf("%s wanted to send and the window was shut: timer persist in %d of %d samples, rwnd_limited %.0f %%, up to %s waiting", f.from.name(), f.from.shut, f.from.looks, 100*f.from.limited, units.Bytes(float64(f.from.most)))})
 		}
 	}
 	if came, ok := f.frames(); ok {
 		out.Evidence = append(out.Evidence, came)
 	}
 	pid := out.Subject.PID
-	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from reading is above it in the chain, where one is printed.", who), Program: "Else its threads tell what it does instead."}
+	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from reading is above it in the chain, where one is printed.", who), Program: "Else its threads show what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done   # what %s does instead", pid, measure.OrProgram(out.Subject.Comm))
 	return out, true
 }
@@ -167,7 +167,7 @@ func (f *faulty) packer(s *scene.Scene, out suspect.Finding, l scene.Link) suspe
 	if v := f.served; v.stale() {
 		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: v.still, Unit: "s", Source: source.Of("table stream_files").And(source.Of("stat")), Origin: "files", Text: v.onDisk()})
 	}
-	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from it is above it in the chain, where one is printed, or the disk that it writes to.", who), Program: "Else its threads tell what it does instead."}
+	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What keeps %s from it is above it in the chain, where one is printed, or the disk that it writes to.", who), Program: "Else its threads show what it does instead."}
 	out.Next = fmt.Sprintf("for i in 1 2 3; do head /proc/%d/task/*/{comm,wchan,syscall}; sleep 1; done", out.Subject.PID)
 	return out
 }

@@ -134,7 +134,7 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (suspect.Find
 	if c.inWrite > 0 {
 		share, part := measure.ShareOf(c.inWrite, c.samples)
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: part, Unit: "share", Source: source.Calls.As("/proc/PID/task/TID/syscall, wchan"), Origin: "system call",
-			Text: fmt.Sprintf("its thread %d was in %s on descriptor %d (this socket) at %s samples", c.tid, c.call, c.fd, share)}
+			Text: fmt.Sprintf("its thread %d was in %s on descriptor %d (this socket) in %s samples", c.tid, c.call, c.fd, share)}
 		if c.wchan != "" {
 			e.Text += ", asleep in " + c.wchan
 		}

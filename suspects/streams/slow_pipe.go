@@ -67,7 +67,7 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.F
 	}
 	if part, share := measure.ShareOf(full, looks); full >= 2 && share >= 0.3 {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Calls.As(fmt.Sprintf("/proc/%d/task/*/{syscall,wchan}", most.pid)), Origin: "system call",
-			Text: fmt.Sprintf("at %s looks threads of it slept in pipe_write on that descriptor: the pipe is full", part)})
+			Text: fmt.Sprintf("in %s samples threads of it slept in pipe_write on that descriptor: the pipe is full", part)})
 	}
 	f = tooSlow(f, writer)
 	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: write in batches, no sync for each line. %s: log to a file, less of it, or drop lines where the pipe is full.", who, measure.OrProgram(writer.Subject.Comm))}

@@ -20,7 +20,7 @@ var uplinkBlackhole = &suspect.Suspect{
 	About: "The publisher sends, nothing of it arrives, and nobody says so: a filter, a dead route, a radio that is gone. Its timer backs off, cwnd falls to 1, and both ends believe that the connection stands. " +
 		"At the player it looks like an encoder that was stopped.",
 	Needs: []suspect.Need{
-		{Measure: "streams.figures", Must: true, Why: "when the stream stood still"},
+		{Measure: "streams.figures", Must: true, Why: "when the stream stopped"},
 		{Measure: "sockets.diag", Must: true, Why: "the publisher's backed-off timer, and what arrived at the server"},
 		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
 		{Measure: "sockets.retransmits", Why: "what was sent again, counted independently"},
@@ -67,7 +67,7 @@ func weighUplinkBlackhole(s *scene.Scene, r *recording.Recording) []suspect.Find
 			}
 		case atServer:
 			if f.to.waits() && f.link > 0 {
-				out = append(out, f.linkFree(fmt.Sprintf("it carried what was sent: up to %s lay unread at %s", units.Bytes(float64(f.to.most)), f.to.name())))
+				out = append(out, f.linkFree(fmt.Sprintf("it carried what was sent: up to %s waited unread in the socket buffer of %s", units.Bytes(float64(f.to.most)), f.to.name())))
 			}
 		case atSlowLink:
 			out = append(out, f.linkFree(fmt.Sprintf("it carried %s in %s", units.Bytes(f.from.acked), units.Lasting(f.from.seconds))))

@@ -19,7 +19,7 @@ var uplinkThrottled = &suspect.Suspect{
 	Name:  "uplink-throttled",
 	Title: "the uplink carries less than the stream needs",
 	About: "What the publisher writes waits in its socket, the link takes on a part of it, and the server has read all that came: the stream falls back further and further, or stops between its key frames. " +
-		"A server that does not read fills the same queue, but then its window is shut and the data lies unread there.",
+		"A server that does not read fills the same queue, but then its window is shut and the data waits unread there.",
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "that the stream falls back, and since when"},
 		{Measure: "sockets.diag", Must: true, Why: "what waits at the publisher's socket, what left it and what arrived"},
@@ -27,15 +27,15 @@ var uplinkThrottled = &suspect.Suspect{
 		{Measure: "sockets.retransmits", Why: "whether it is loss that holds it back"},
 	},
 	For: []string{
-		"decisive: bytes wait at the publisher (285 kB), none lie unread at the server, the window is open, and what one end counts as acknowledged the other counts as received: the link carries that much and no more",
+		"decisive: bytes wait at the publisher (285 kB), none wait unread in the server's socket buffer, the window is open, and what one end counts as acknowledged the other counts as received: the link carries that much and no more",
 		"strong: the round trip grows with the queue (1.6 s against 0.1 ms)",
 	},
 	Against: []string{
 		"decisive: nothing waits at the publisher: the encoder makes no more",
-		"decisive: it lies unread at the server, or the window is shut: the server",
+		"decisive: it waits unread in the server's socket buffer, or the window is shut: the server",
 		"decisive: segments are lost, and the round trip does not grow: see packet-loss; where it grows, what is lost found the queue full",
 		"strong, from the player alone: the same number of frames each second though their bytes differ",
-		"trap: a key frame alone waits for some milliseconds on any link: a look finds it now and then",
+		"trap: a key frame alone waits for some milliseconds on any link: a sample finds it now and then",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 5 * time.Second},
 		{To: scene.ThroughputPlateau, Lag: 5 * time.Second}, {To: "bufferbloat", Lag: 5 * time.Second}, {To: "qdisc-drop", Lag: 5 * time.Second}, {To: "fq-flow-limit", Lag: 5 * time.Second}, {To: "packet-loss", Lag: 5 * time.Second}, {To: scene.DatagramsLost, Lag: 5 * time.Second}},
@@ -61,7 +61,7 @@ func weighUplinkThrottled(s *scene.Scene, r *recording.Recording) []suspect.Find
 			}
 		case atServer:
 			if f.to.waits() && f.link > 0 {
-				out = append(out, f.linkFree(fmt.Sprintf("it carried more than %s took: up to %s lay unread there", f.to.name(), units.Bytes(float64(f.to.most)))))
+				out = append(out, f.linkFree(fmt.Sprintf("it carried more than %s took: up to %s waited unread there", f.to.name(), units.Bytes(float64(f.to.most)))))
 			}
 		case atUnknown:
 			if f.slow && f.open.upstream {
@@ -143,6 +143,6 @@ func (f *faulty) linkFree(text string) suspect.Finding {
 	if l := f.stream.Way[f.link]; l.From != nil {
 		out.Subject = l.From.Subject
 	}
-	out.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.from.waiting), Unit: "looks", Source: source.SS("-tnpi", source.SendQ), Origin: "queues", Text: text}}
+	out.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(f.from.waiting), Unit: "samples", Source: source.SS("-tnpi", source.SendQ), Origin: "queues", Text: text}}
 	return out
 }

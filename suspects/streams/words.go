@@ -38,8 +38,8 @@ func (f *faulty) finding(s *scene.Scene, sub recording.Subject) suspect.Finding 
 	out := suspect.Finding{Subject: sub, Active: f.active(), Related: f.related(), Harm: f.harm(s.Window)}
 	out.NotBy = notForCPU(s.Process(sub.PID), out.Active, s.Window)
 	if f.alike > 0 {
-		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(f.alike), Unit: "freezes", Source: source.Of("stream-freeze", source.Freezes), Origin: "looks",
-			Text: fmt.Sprintf("%d of its %s lie between two looks at the sockets, and are taken to be as the others", f.alike, units.Plural(len(f.felt), "freeze"))})
+		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(f.alike), Unit: "freezes", Source: source.Of("stream-freeze", source.Freezes), Origin: "samples",
+			Text: fmt.Sprintf("%d of its %s lie between two samples of the sockets, and are taken to be as the others", f.alike, units.Plural(len(f.felt), "freeze"))})
 	}
 	return out
 }
@@ -133,7 +133,7 @@ func (m reading) name() string {
 func (f *faulty) cantTell(s *scene.Scene, r *recording.Recording, who string) suspect.Finding {
 	end := s.Window.End
 	out := f.finding(s, f.stream.Subject)
-	out.Text = fmt.Sprintf("%s; whether %s, can't be told from here: %s", f.what(end), who, f.reason)
+	out.Text = fmt.Sprintf("%s; whether %s, can't be seen from here: %s", f.what(end), who, f.reason)
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.seconds(end), Unit: "s", Source: source.Of("stream-freeze, stream-slow", source.Freezes, source.Slow), Origin: "frames", Text: f.what(end)}
 	if came, ok := f.frames(); ok {
 		e.Text += "; " + came.Text

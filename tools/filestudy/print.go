@@ -92,7 +92,7 @@ func print(w io.Writer, all []result, large int) {
 		case strings.HasPrefix(r.Error, "panic"), r.Error == "timeout":
 			faults++
 			fmt.Fprintf(w, "FAULT %s: %s\n", r.Path, r.Error)
-		case strings.Contains(r.Error, "nothing that snag knows"), strings.Contains(r.Error, "unrecognised"):
+		case strings.Contains(r.Error, "unrecognised"):
 			unknown++
 		case r.Error != "":
 			failed[r.Error[strings.LastIndex(r.Error, ": ")+1:]]++

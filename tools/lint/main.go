@@ -26,6 +26,7 @@ func main() {
 		{"ineffassign", []*analysis.Analyzer{ineffAssign}},
 		{"misspell", []*analysis.Analyzer{misspelled()}},
 		{"unused", []*analysis.Analyzer{unusedCode}},
+		{"columns", []*analysis.Analyzer{commentColumns}},
 		{"layers", []*analysis.Analyzer{layers()}},
 	} {
 		for _, a := range group.analyzers {

@@ -298,7 +298,7 @@ export interface Requests {
      */
     delay: boolean;
     /**
-     * looks at threads that it rests on; absent: exact counters
+     * samples of threads that it rests on; absent: exact counters
      */
     looks?: number;
     /**

@@ -4,7 +4,7 @@ import { bars, scaleOf } from '../src/model/compared';
 import type { ComparedParty } from '../src/schema';
 
 const party: ComparedParty = { subject: 'shop', change: '', worse: true, mean_a: 0.01, mean_b: 0.04, accounts: [
-  { account: 'computing', delay: false, a: 0.008, b: 0.01 }, { account: 'held back by its quota', delay: true, a: 0.002, b: 0.03 }] };
+  { account: 'computing', delay: false, a: 0.008, b: 0.01 }, { account: 'throttled by its quota', delay: true, a: 0.002, b: 0.03 }] };
 
 test('both bars are on the scale of the longer one, what can be avoided first', () => {
   const most = scaleOf(party);

@@ -22,7 +22,7 @@ func (t *Table) Details(s *watch.Snapshot, r *watch.Row) string {
 		l.wrap(t.Width-2, "By this host's recording of "+clock(r.Judged.Onset)+": "+SayVerdict(*r.Judged))
 	}
 	if told := watch.Triage(*s, *r); told != "" && r.Judged == nil {
-		l.wrap(t.Width-2, told+". From the viewer's side no more can be told: snag find --stream URL on the server, or --layers, would.")
+		l.wrap(t.Width-2, told+". From the viewer's side no more can be found out: snag find --stream URL on the server, or --layers, would.")
 	}
 	l.add("")
 	l.add("   %s", r.Shown)
@@ -165,7 +165,7 @@ func limit(r *watch.Row) string {
 
 func video(p stream.Params) string {
 	if p.Codec == "" {
-		return "none told"
+		return "none known"
 	}
 	text := watch.Clean(p.Codec, 20)
 	if p.Width > 0 {
@@ -179,7 +179,7 @@ func video(p stream.Params) string {
 
 func audio(p stream.Params) string {
 	if p.Codec == "" {
-		return "none told"
+		return "none known"
 	}
 	text := watch.Clean(p.Codec, 20)
 	if p.SampleRate > 0 {

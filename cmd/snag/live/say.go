@@ -142,7 +142,7 @@ func shows(h watch.Happened, ended bool) string {
 		return fmt.Sprintf("its picture is no longer %s; it was for %s, in %.0f key pictures", text, span(h.End.Sub(h.T)), h.Value)
 	}
 	if h.Kind == recording.EventStreamStill {
-		return fmt.Sprintf("its picture is the same since %s, in %.0f key pictures: its source stands still, or nothing moves before it", clock(h.T), h.Value)
+		return fmt.Sprintf("its picture is the same since %s, in %.0f key pictures: its source shows a still picture, or nothing moves before it", clock(h.T), h.Value)
 	}
 	return fmt.Sprintf("its picture is %s since %s, in %.0f key pictures", text, clock(h.T), h.Value)
 }

@@ -59,7 +59,7 @@ func summed(streams int, states [watch.States]int, to watch.State) string {
 			parts[last] = parts[last-1]
 			last--
 		}
-		parts[last] = fmt.Sprintf("%d more sick", more)
+		parts[last] = fmt.Sprintf("%d more bad", more)
 	}
 	return fmt.Sprintf("%d stream%s: %s", streams, plural(streams), strings.Join(parts, ", "))
 }

@@ -63,7 +63,7 @@ func (r *reader) run(ctx context.Context, path string) error {
 	cmd.WaitDelay = 2 * time.Second
 	out, its, err := terminal()
 	if err != nil {
-		stream.Note(r.sink, fmt.Sprintf("%s: no pseudo-terminal for ffprobe (%v): what it tells comes in blocks, up to a second late", wire.Shown(r.u), err))
+		stream.Note(r.sink, fmt.Sprintf("%s: no pseudo-terminal for ffprobe (%v): what it reports comes in blocks, up to a second late", wire.Shown(r.u), err))
 		if out, its, err = os.Pipe(); err != nil {
 			return fmt.Errorf("read %s: make a pipe for ffprobe: %w", wire.Shown(r.u), err)
 		}

@@ -37,9 +37,9 @@ func (f Fingerprint) Judge() (Pattern, string) {
 	case f.Step <= max(1.5*f.Spacing, 0.1*f.Gap) && float64(f.Burst) >= gone/2:
 		return Held, "a paused sender, link or server that then sent what it had: can't tell which from here; the publisher's and the server's sockets would"
 	case step > 0.75 && step < 1.25 && float64(f.Burst) < gone/4:
-		return Skipped, "the frames of that time never came: an encoder by its capture clock stood still, or it skipped them because nobody read its socket; the encoder's socket would tell"
+		return Skipped, "the frames of that time never came: an encoder by its capture clock stopped, or it skipped them because nobody read its socket; the encoder's socket would show it"
 	case f.Step <= max(1.5*f.Spacing, 0.1*f.Gap):
-		return None, "the stream's own clock stood still and did not catch up: an encoder that paused, or a buffer that grew for good: can't tell"
+		return None, "the stream's own clock stopped and did not catch up: an encoder that paused, or a buffer that grew for good: can't tell"
 	}
 	return None, "a part came late and a part never: can't tell"
 }

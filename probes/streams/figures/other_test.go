@@ -24,7 +24,7 @@ func TestFingerprints(t *testing.T) {
 		{"longer", Fingerprint{6.5, 0.04, 0.04, 175, 1}, Held, "can't tell which"},
 		// capture clock: DTS step 5120 ms, no burst.
 		{"capture clock", Fingerprint{5.12, 5.12, 0.04, 1, 1}, Skipped, "capture clock"},
-		{"clock stood still", Fingerprint{5, 0.04, 0.04, 1, 0}, None, "clock stood still"},
+		{"clock stopped", Fingerprint{5, 0.04, 0.04, 1, 0}, None, "clock stopped"},
 		{"server dropped a part", Fingerprint{5, 2, 0.04, 75, 1}, None, "a part"},
 		{"restarted", Fingerprint{5, -300, 0.04, 1, 0}, None, "began anew"},
 		{"slow encoder", Fingerprint{0, 0.04, 0.04, 1, 0.8}, None, "slow encoder"},

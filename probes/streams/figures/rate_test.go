@@ -28,7 +28,7 @@ func TestRatesOfSegments(t *testing.T) {
 			if end > freezes[0].Start+second/2 && end <= freezes[0].End {
 				still++
 				if s.Video.FPS != known(0) || s.Video.Bitrate != known(0) {
-					t.Errorf("%d s: %v fps, %v b/s while it stands still", length, s.Video.FPS, s.Video.Bitrate)
+					t.Errorf("%d s: %v fps, %v b/s while it stops", length, s.Video.FPS, s.Video.Bitrate)
 				}
 				continue
 			}
@@ -43,7 +43,7 @@ func TestRatesOfSegments(t *testing.T) {
 			}
 		}
 		if int64(still) < 6*length {
-			t.Errorf("%d s: it stands still for %d seconds", length, still)
+			t.Errorf("%d s: it stops for %d seconds", length, still)
 		}
 	}
 }

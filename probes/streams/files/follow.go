@@ -145,7 +145,7 @@ func (f *Follower) coverage() recording.Coverage {
 	switch {
 	case len(missing) > 0 && f.find.refused > 0:
 		c.State = recording.CoveragePartial
-		c.Why = fmt.Sprintf("who writes %s was not found; the files of %d processes may not be seen", strings.Join(missing, ", "), f.find.refused)
+		c.Why = fmt.Sprintf("who writes %s was not found; the files of %d processes can't be seen", strings.Join(missing, ", "), f.find.refused)
 		c.Cure = "run as root, or give the binary CAP_SYS_PTRACE: setcap cap_sys_ptrace+ep snag"
 	case len(missing) > 0:
 		c.State = recording.CoveragePartial

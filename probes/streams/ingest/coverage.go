@@ -19,7 +19,7 @@ func (f *Finder) coverage() recording.Coverage {
 		c.State, c.Why = recording.CoverageUnavailable, f.failed.Error()
 		c.Cure = "run as root, or give the binary CAP_NET_RAW and CAP_SYS_ADMIN"
 	case f.places == 0 && f.hidden > 0:
-		c.State, c.Why = recording.CoverageUnavailable, fmt.Sprintf("the network namespaces of %d processes may not be known", f.hidden)
+		c.State, c.Why = recording.CoverageUnavailable, fmt.Sprintf("the network namespaces of %d processes can't be known", f.hidden)
 		c.Cure = "run as root, or give the binary CAP_SYS_PTRACE"
 	case f.places == 0:
 		c.State, c.Why, c.Cure = recording.CoverageOff, "its server is not on this host", "run on the server's host"

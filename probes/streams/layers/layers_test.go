@@ -179,7 +179,7 @@ func TestFirstLayerThatHurts(t *testing.T) {
 		"frames lost": {recording.EventStreamSkipped, func(f []stream.Frame) []stream.Frame {
 			return drop(f, func(_ int, f stream.Frame) bool { a := f.Arrival - start; return a > 30*second && a < 30*second+300*ms })
 		}},
-		"stood still": {recording.EventStreamFreeze, func(f []stream.Frame) []stream.Frame {
+		"stopped": {recording.EventStreamFreeze, func(f []stream.Frame) []stream.Frame {
 			return drop(f, func(_ int, f stream.Frame) bool { a := f.Arrival - start; return a > 30*second && a < 34*second })
 		}},
 		"late": {recording.EventStreamLate, func(f []stream.Frame) []stream.Frame {
@@ -214,7 +214,7 @@ func TestFirstLayerThatHurts(t *testing.T) {
 			if got[0].At != at || got[0].Kind != fault.kind || !got[0].Sure || len(got[0].Places) != 3-at {
 				t.Errorf("%s at %s: %+v", name, three[at], got[0])
 			}
-			if wantMissing := at > 0 && (name == "frames lost" || name == "stood still"); wantMissing != (got[0].Missing > 0) {
+			if wantMissing := at > 0 && (name == "frames lost" || name == "stopped"); wantMissing != (got[0].Missing > 0) {
 				t.Errorf("%s at %s: %d frames missing", name, three[at], got[0].Missing)
 			}
 		}

@@ -84,7 +84,7 @@ func address(u *url.URL) (netip.AddrPort, error) {
 }
 
 func nobody(port uint16, way string, o stream.Options) error {
-	return fmt.Errorf("nobody sent to %s port %d within %s (was the device told to send there, and is no firewall between?)", way, port, o.Timeout)
+	return fmt.Errorf("nobody sent to %s port %d within %s (was the device configured to send there, and is no firewall between?)", way, port, o.Timeout)
 }
 
 func overUDP(ctx context.Context, addr netip.AddrPort, r *receiver, o stream.Options) error {

@@ -13,7 +13,8 @@ type Sounds interface {
 	Sound(s Sound, at int64)
 }
 
-// Sound is coded audio as a byte stream, frame after frame: AAC as ADTS, or as LATM in LOAS (aac_latm), others as they are.
+// Sound is coded audio as a byte stream, frame after frame: AAC as ADTS, or as LATM in LOAS (aac_latm), others as
+// they are.
 type Sound struct {
 	Codec string // aac aac_latm mp2 mp3 ac3 eac3 pcma pcmu
 	// SampleRate (Hz) and Channels are of pcma and pcmu, whose bytes do not tell them.

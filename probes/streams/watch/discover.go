@@ -122,7 +122,7 @@ func (d *Discovery) Ask(ctx context.Context) ([]Entry, []Problem, error) {
 	}
 	entries, problems := d.entries(found)
 	if cut {
-		problems = append(problems, Problem{File: d.Name(), Why: fmt.Sprintf("it has more streams than %d answers tell: only those are watched; give a URL that lists fewer", maxPages)})
+		problems = append(problems, Problem{File: d.Name(), Why: fmt.Sprintf("it has more streams than %d answers list: only those are watched; give a URL that lists fewer", maxPages)})
 	}
 	return entries, problems, nil
 }

@@ -145,7 +145,7 @@ func Why(k kin.Kin) string {
 	case k.Rivals > 0:
 		return fmt.Sprintf("%d streams have its frames at the same time: can't tell which of them it is", k.Rivals)
 	}
-	return "nothing tells its name: its connection was there before the capture, and no stream that is known has its frames"
+	return "nothing shows its name: its connection was there before the capture, and no stream that is known has its frames"
 }
 
 // rename calls a stream by another name from now on: in the table, the metrics and

@@ -57,7 +57,7 @@ func parseLayers(spec string) (Layers, error) {
 	}
 	switch {
 	case len(out) < 2:
-		return nil, fmt.Errorf("it takes two layers at least to tell which of them hurts a stream: ingest=URL,edge=URL")
+		return nil, fmt.Errorf("it takes two layers at least to find which of them hurts a stream: ingest=URL,edge=URL")
 	case len(out) > maxLayers:
 		return nil, fmt.Errorf("%d layers are more than %d", len(out), maxLayers)
 	}

@@ -27,7 +27,7 @@ func (q *queue) may(e *alarmed, incident map[string]time.Time, now time.Time) De
 		return Decision{}
 	case e.pending && stands && now.Before(at.Add(q.limits.Least)):
 		return Decision{Next: at.Add(q.limits.Least), Limit: fmt.Sprintf(
-			"streams that stop while others of their server stand are told together, a call each %s at the most", short(q.limits.Least))}
+			"streams that stop while others of their server stand are reported together, a call each %s at the most", short(q.limits.Least))}
 	}
 	return q.guard.One(e.key, now)
 }

@@ -122,7 +122,7 @@ func said1(c Call) string {
 func TestQueue(t *testing.T) {
 	l := Limits{Least: 30 * time.Second, Most: 5 * time.Minute, PerMinute: 2, Tries: 5, Within: 30 * time.Minute, AllTries: 20, Heals: 2 * time.Minute}
 	perMinute := "2 actions over all streams in a minute, which is the limit"
-	joins := "streams that stop while others of their server stand are told together, a call each 30 s at the most"
+	joins := "streams that stop while others of their server stand are reported together, a call each 30 s at the most"
 	step := "the next action for a stream comes 30 s after the last, later with each that did not help"
 	hung := func(int) time.Duration { return time.Hour }
 	for name, c := range map[string]struct {

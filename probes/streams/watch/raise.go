@@ -118,7 +118,7 @@ func (w *Watcher) standing(s *one, now int64, all []trouble) Alarm {
 	case e == AlarmSilent:
 		verdict = "audio comes and is silent: its source gives none, is muted, or nothing is heard before it; a viewer can't tell which"
 	case e == AlarmStill:
-		verdict = "frames come, and their picture is the same: its source stands still, or nothing moves before it; a viewer can't tell which"
+		verdict = "frames come, and their picture is the same: its source shows a still picture, or nothing moves before it; a viewer can't tell which"
 	case e == AlarmBitsFell:
 		verdict = "as many frames come as before: the picture is black, frozen or coded far worse; a viewer can't tell which"
 	case e == AlarmNever:

@@ -28,7 +28,7 @@ type fake struct {
 
 func (f *fake) of(u *url.URL) (stream.Open, error) {
 	if u.Scheme != "rtmp" {
-		return nil, errors.New("nobody here reads " + u.Scheme + "://")
+		return nil, errors.New("unknown scheme " + u.Scheme)
 	}
 	return f.read, nil
 }

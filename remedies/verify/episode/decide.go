@@ -119,7 +119,7 @@ func (e Episodes) Came(since float64) string {
 	case e.On > 0 && e.Onsets == 0 && e.Tail <= tailEdge:
 		return fmt.Sprintf("it was there for %s before, which may be one episode", seconds(float64(e.On)))
 	case e.Length < leastLength && e.irregular() && len(e.Gaps) > 0:
-		return fmt.Sprintf("of the %s before it was there for %s, too irregularly to tell how often it comes", seconds(float64(e.Length)), seconds(float64(e.On)))
+		return fmt.Sprintf("of the %s before it was there for %s, too irregularly to know how often it comes", seconds(float64(e.Length)), seconds(float64(e.On)))
 	case e.Every() > 0:
 		return fmt.Sprintf("it came every %s, for %s", seconds(e.Every()), seconds(e.Lasts()))
 	case e.Onsets == 1 && since > 0:
@@ -134,7 +134,7 @@ func (e Episodes) Came(since float64) string {
 func (d *Decision) differs(eb Episodes, before, after Series, openBefore bool) {
 	d.Why = "before and after differ less than each of them varies"
 	if openBefore {
-		d.Why = fmt.Sprintf("%s: too little to compare with; a longer recording before would tell (snag find --for)", eb.Came(0))
+		d.Why = fmt.Sprintf("%s: too little to compare with; a longer recording before would show it (snag find --for)", eb.Came(0))
 		return
 	}
 	need := math.Ceil(max(2*float64(len(after)), leastBlocks*max(d.Every, before.memory()), leastAfter))

@@ -9,7 +9,7 @@ const firstTick = 1.5; // s: what acts within it acted when the recording began
 
 export function sinceText(stamp: string, axis: Axis): string {
   const t = axis.since(stamp);
-  return t < firstTick ? `before ${axis.clock(0)} UTC, when the recording began` : `${axis.clock(t)} UTC`;
+  return t < firstTick ? `already so when the recording began at ${axis.clock(0)} UTC` : `since ${axis.clock(t)} UTC`;
 }
 
 export function culprit(e: Entry, axis: Axis, charted: (id: string) => boolean): HTMLElement {
@@ -22,11 +22,11 @@ export function culprit(e: Entry, axis: Axis, charted: (id: string) => boolean):
     h('div', { class: 'columns' },
       h('div', {},
         h('h4', {}, 'Evidence'), evidenceList(e, charted),
-        e.chain.length > 1 ? h('div', {}, h('h4', {}, 'How it is felt'), chain(e, axis)) : null),
+        e.chain.length > 1 ? h('div', {}, h('h4', {}, 'The way to the symptom'), chain(e, axis)) : null),
       h('div', {},
         e.remedy ? h('div', { class: 'remedy' }, h('h4', {}, 'Remedy'), ...remedy(e.remedy), plan(e)) : null,
         e.harm ? h('p', {}, h('b', {}, 'Harm '), e.harm.text) : null,
-        e.since ? h('p', {}, h('b', {}, 'Since '), sinceText(e.since, axis)) : null,
+        e.since ? h('p', {}, capital(sinceText(e.since, axis))) : null,
         e.next_measurement ? h('div', {}, h('h4', {}, 'Next measurement'), commandBlock(e.next_measurement)) : null)));
 }
 

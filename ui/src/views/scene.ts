@@ -136,6 +136,6 @@ function cut(text: string, n: number): string {
 }
 
 function legend(): HTMLElement {
-  return h('p', { class: 'legend quiet' }, h('span', { class: 'key culprit' }, '● culprit'), ' ', h('span', { class: 'key symptom' }, '▲ where it is felt'), ' ',
+  return h('p', { class: 'legend quiet' }, h('span', { class: 'key culprit' }, '● culprit'), ' ', h('span', { class: 'key symptom' }, '▲ where the symptom is'), ' ',
     h('span', { class: 'key contributing' }, '● contributing, consequence, risk'), '  numbers that hurt are bold and red');
 }

@@ -25,7 +25,7 @@ export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean
   }
   culprits.slice(0, open).forEach((e) => part.append(culprit(e, axis, charted)));
   if (culprits.length > open) {
-    part.append(more(`${culprits.length - open} more culprits`, culprits.slice(open).map((e) => culprit(e, axis, charted))));
+    part.append(more(culprits.length - open === 1 ? '1 more culprit' : `${culprits.length - open} more culprits`, culprits.slice(open).map((e) => culprit(e, axis, charted))));
   }
   const time = accounts(page);
   if (time) part.append(time);
@@ -54,7 +54,7 @@ function nobody(page: Page, axis: Axis): HTMLElement {
   const symptoms = v.symptoms.filter((s) => !s.elsewhere);
   if (symptoms.length > 0) {
     box.append(h('p', {}, h('b', {}, 'Symptoms')), h('ul', { class: 'plain' }, ...symptoms.slice(0, 12).map((s) =>
-      h('li', {}, h('b', {}, s.name), ` · ${s.subject} · ${s.text} · since ${sinceText(s.onset, axis)}`))));
+      h('li', {}, h('b', {}, s.name), ` · ${s.subject} · ${s.text} · ${sinceText(s.onset, axis)}`))));
     if (symptoms.length > 12) box.append(h('p', { class: 'quiet' }, `and ${symptoms.length - 12} more`));
   }
   return box;

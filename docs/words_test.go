@@ -1,0 +1,145 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// replaced are phrases that users no longer read, and what is written in their place
+// (docs/glossary.md has the terms). Each is so special that no ordinary sentence has it.
+var replaced = []struct {
+	phrase  *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\bmore like (it|its)\b`), "2 more processes named python3"},
+	{regexp.MustCompile(`\b(its own|its) d (grew|by)\b`), "the socket's drop counter grew by"},
+	{regexp.MustCompile(`\bat (%d|[0-9]+|each|all|most) (of (%d|[0-9]+) )?looks\b`), "in 10 of 10 samples"},
+	{regexp.MustCompile(`\bsince before ([0-9%]|\b(when|the recording)\b)`), "already so when the recording began at 11:55"},
+	{regexp.MustCompile(`nothing that snag knows`), "unrecognised format"},
+	{regexp.MustCompile(`\bnobody here reads\b`), `unknown scheme "rtmpp"; did you mean "rtmp"?`},
+	{regexp.MustCompile(`\bwhom to sample\b|\bwhose calls\?`), "name a target: --pid, --unit or --port"},
+	{regexp.MustCompile(`[A-Za-z_] ← [A-Za-z_]+ ← `), "whole(), called by ask(), called by worker()"},
+	{regexp.MustCompile(`has a stack that was cut`), "a stack that is cut short"},
+	{regexp.MustCompile(`\bl(ay|ies|ie) unread\b`), "waited unread in the socket buffer"},
+	{regexp.MustCompile(`\bheld [0-9.]+ m?s\b|\bwrites were held\b|\bheld by Nagle|\bheld writes\b`), "delayed 44 ms by Nagle's algorithm"},
+	{regexp.MustCompile(`\bheld back by its quota`), "throttled by its quota"},
+	{regexp.MustCompile(`\b(1|%d) more culprits\b`), "1 more culprit"},
+	{regexp.MustCompile(`\bst(ands|and|ood) still\b`), "stopped, was paused; of a counter: did not grow"},
+	{regexp.MustCompile(`\b(is|was|are|were) not told\b`), "is not known, is not reported"},
+	{regexp.MustCompile(`\bnothing tells\b|\btells nothing\b`), "nothing shows"},
+	{regexp.MustCompile(`\b(does|do) not tell\b`), "does not say, does not show"},
+	{regexp.MustCompile(`\bnobody (felt|feels) it\b`), "no client was affected"},
+	{regexp.MustCompile(`\bgave way\b|\bwent wrong\b`), "failed"},
+	{regexp.MustCompile(`\b(is|was) caught on\b`), "is blocked by"},
+	{regexp.MustCompile(`asks of another takes long`), "a dependency is slow"},
+	{regexp.MustCompile(`\bmay not be (read|seen|written|looked)\b`), "can't be read"},
+	{regexp.MustCompile(`\bwhile all is well\b|\bis well again\b`), "while all is healthy"},
+}
+
+func TestReplacedPhrasesAreGone(t *testing.T) {
+	check := func(where, text string) {
+		for _, r := range replaced {
+			if found := r.phrase.FindString(text); found != "" {
+				t.Errorf("%s: %q is now written %q", where, found, r.instead)
+			}
+		}
+	}
+	seen := 0
+	for _, page := range pages(t) {
+		for i, line := range strings.Split(read(t, page), "\n") {
+			check(page+":"+strconv.Itoa(i+1), line)
+		}
+		seen++
+	}
+	literals(t, func(where, text string) { check(where, text); seen++ })
+	if seen < 5000 {
+		t.Errorf("only %d pages and strings were checked", seen)
+	}
+}
+
+// Each expression finds the phrase that it is for, and not what replaces it.
+func TestReplacedPhrasesAreFound(t *testing.T) {
+	for i, old := range []string{
+		"2 more like its", "its own d by 1,206", "at 10 of 10 looks", "since before 11:55", "it is nothing that snag knows",
+		"nobody here reads rtmpp://", "whom to sample?", "in whole ← ask ← worker", "0 % of it has a stack that was cut",
+		"requests lay unread", "held 44 ms", "held back by its quota", "and 1 more culprits", "the counter stands still",
+		"that is not told", "nothing tells", "it does not tell", "nobody felt it", "it gave way", "what it is caught on",
+		"what a service asks of another takes long", "it may not be read", "while all is well",
+	} {
+		if !replaced[i].phrase.MatchString(old) {
+			t.Errorf("%s does not find %q", replaced[i].phrase, old)
+		}
+		if replaced[i].phrase.MatchString(replaced[i].instead) {
+			t.Errorf("%s finds what replaces it: %q", replaced[i].phrase, replaced[i].instead)
+		}
+	}
+}
+
+// pages are the README and all pages of docs.
+func pages(t *testing.T) []string {
+	t.Helper()
+	out := []string{"../README.md"}
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// literals calls f for each string of the code that users may read: those of its packages,
+// without tests, import paths and the tags of fields.
+func literals(t *testing.T, f func(where, text string)) {
+	t.Helper()
+	for _, root := range []string{"cmd/snag", "report", "suspects", "remedies", "verdict", "probes", "scene", "ledger", "readers", "compare", "recorder", "recording"} {
+		err := filepath.WalkDir(filepath.Join("..", root), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && d.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+				return literalsOf(path, f)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func literalsOf(path string, f func(where, text string)) error {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, nil, 0)
+	if err != nil {
+		return err
+	}
+	no := map[*ast.BasicLit]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			no[n.Path] = true
+		case *ast.Field:
+			no[n.Tag] = true
+		case *ast.BasicLit:
+			if n.Kind == token.STRING && !no[n] {
+				f(files.Position(n.Pos()).String(), n.Value)
+			}
+		}
+		return true
+	})
+	return nil
+}
