@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// asleep is how long rtcwake lets the machine sleep, s.
+const asleep = 20
+
+// suspended are the claims about a suspend: "mem" is ACPI S3, "freeze" suspend to idle.
+func suspended(l life, how string) []check {
+	what := map[string]string{"mem": "suspended to memory", "freeze": "suspended to idle"}[how] + ": "
+	return []check{
+		{what + "the machine slept", func() (string, error) { return slept(l, how) }},
+		{what + "the recorder runs on", func() (string, error) {
+			before, after := l.text(how+"-pid-before"), l.text(how+"-pid-after")
+			if before == "" || before == "0" || before != after {
+				return "", fmt.Errorf("process %q before, %q after", before, after)
+			}
+			return "the same process", l.exit(how+"-records", 0)
+		}},
+		{what + "find over it names the gap", func() (string, error) { return gap(l, how+"-find") }},
+		{what + "find over it accuses nobody", func() (string, error) { return answers(l, how+"-find") }},
+		{what + "one reading a second, and none for the gap", func() (string, error) { return readings(l, how) }},
+		{what + "no burst of work afterwards", func() (string, error) {
+			before, err := l.number(how + "-cpu-before")
+			after, err2 := l.number(how + "-cpu-after")
+			if err := errors.Join(err, err2); err != nil {
+				return "", err
+			}
+			// It starts its probes again, which takes seconds of an emulated CPU; a tick for each
+			// second that it slept would take that again for each.
+			if after > 4*before+10e6 {
+				err = fmt.Errorf("%.1f s of CPU in the 20 s after, %.1f s in the 20 s before", after/1e6, before/1e6)
+			}
+			return fmt.Sprintf("%.1f s of CPU in the 20 s after, %.1f s in the 20 s before", after/1e6, before/1e6), err
+		}},
+		{what + "memory", func() (string, error) {
+			before, after := fields(l.text(how + "-memory-before"))["VmRSS"], fields(l.text(how + "-memory-after"))["VmRSS"]
+			if before == 0 || after == 0 || after > 1.3*before+8192 {
+				return "", fmt.Errorf("%.0f kB before, %.0f kB after", before, after)
+			}
+			return fmt.Sprintf("%.1f MB before, %.1f MB after", before/1024, after/1024), nil
+		}},
+		{what + "the journal names it once", func() (string, error) {
+			text := l.text(how + "-journal")
+			if n := strings.Count(text, "suspended"); n != 1 {
+				return "", fmt.Errorf("%d lines: %s", n, tail(text))
+			}
+			return line(text, "suspended"), nil
+		}},
+	}
+}
+
+// slept wants the wall clock to have gone on, and prints what the other clocks did.
+func slept(l life, how string) (string, error) {
+	before, after := fields(l.text(how+"-clocks-before")), fields(l.text(how+"-clocks-after"))
+	wall, boot, mono := after["wall"]-before["wall"], after["boot"]-before["boot"], after["monotonic"]-before["monotonic"]
+	if err := l.exit(how+"-sleep", 0); err != nil {
+		return "", err
+	}
+	if wall < asleep-2 || math.IsNaN(wall) {
+		return "", fmt.Errorf("the wall clock went on by %.1f s only", wall)
+	}
+	return fmt.Sprintf("wall clock %.1f s, CLOCK_BOOTTIME %.1f s, CLOCK_MONOTONIC %.1f s", wall, boot, mono), nil
+}
+
+// gap wants the coverage of a verdict to name a time that was not recorded.
+func gap(l life, name string) (string, error) {
+	d, err := l.document(name)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range d.Coverage {
+		if strings.Contains(c.Why, "nothing was recorded from") {
+			if c.State == "ok" {
+				return "", fmt.Errorf("%s is ok, and %s", c.Probe, c.Why)
+			}
+			return c.Probe + ": " + c.State + ", " + c.Why, nil
+		}
+	}
+	return "", errors.New("no measure's coverage names the gap")
+}
+
+// readings wants the counter of context switches to have a reading about each second, and
+// none that belongs to the time asleep.
+func readings(l life, how string) (string, error) {
+	at := sampleTimes(l.text(how + "-samples"))
+	if len(at) < 20 {
+		return "", fmt.Errorf("%d readings", len(at))
+	}
+	longest, pairs := 0.0, 0
+	for i := 1; i < len(at); i++ {
+		d := at[i] - at[i-1]
+		longest = max(longest, d)
+		if d < 0.3 {
+			pairs++
+		}
+	}
+	text := fmt.Sprintf("%d readings in %.0f s, the longest time between two is %.1f s, %d pairs closer than 0.3 s", len(at), at[len(at)-1]-at[0], longest, pairs)
+	if longest < asleep-3 || pairs > 3 {
+		return "", errors.New(text)
+	}
+	return text, nil
+}
+
+// sampleTimes reads the times of a series that snag show --table samples printed, s.
+func sampleTimes(text string) (out []float64) {
+	for _, point := range strings.Split(text, `"T":`)[1:] {
+		digits, _, _ := strings.Cut(point, ",")
+		if ns, err := strconv.ParseFloat(digits, 64); err == nil {
+			out = append(out, ns/1e9)
+		}
+	}
+	return out
+}
