@@ -17,6 +17,7 @@ type Event struct {
 const (
 	EventSignal       = "signal"        // attrs: signal (SIGPIPE, SIGSTOP, SIGCONT, SIGKILL …), from_pid, from_comm (who ran when it was sent), by ("kernel": no process asked for it, as with a fault, or with SIGKILL for want of memory); subject: the process that gets it
 	EventClockStep    = "clock-step"    // value: seconds the wall clock was moved against the monotonic one; subject: host
+	EventSuspended    = "suspended"     // the machine slept just before T; value: seconds that CLOCK_BOOTTIME went on and CLOCK_MONOTONIC, and so the recording's clock, did not; subject: host
 	EventObserverLate = "observer-late" // value: seconds a probe's tick came late; subject: observer; attrs: probe
 	EventProcessGone  = "process-gone"  // a watched process ended
 	EventNetnsGone    = "netns-gone"    // a namespace ended
