@@ -169,16 +169,16 @@ func TestTheClockIsSet(t *testing.T) {
 	go func() {
 		done <- Run(ctx, Plan{
 			Dir: dir, Limits: Limits{Keep: time.Hour, Size: 1 << 30}, Note: n.note, piece: 3 * time.Second, again: time.Second,
-			drift: func(a recording.Anchor) time.Duration {
+			clock: func(a recording.Anchor) moved {
 				mu.Lock()
 				defer mu.Unlock()
 				if len(anchors) == 0 || anchors[len(anchors)-1] != a {
 					anchors = append(anchors, a)
 				}
 				if len(anchors) == 1 && time.Since(time.Unix(0, a.Wall)) > 2*time.Second {
-					return time.Hour
+					return moved{set: time.Hour}
 				}
-				return 0
+				return moved{}
 			},
 		})
 	}()
