@@ -49,7 +49,7 @@ type Plan struct {
 
 const (
 	century  = 100 * 365 * 24 * time.Hour
-	tryAgain = 10 * time.Second       // while the disk is full
+	tryAgain = 10 * time.Second // while the disk is full
 )
 
 // Run records until ctx ends or the memory limit is exceeded.

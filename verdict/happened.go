@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"snag/internal/units"
 	"snag/recording"
 )
 
 // happened says what came about during the recording that a reader must know
 // before he trusts the rest: what he asked to look at went away, the clock was set,
-// a file could not be read to its end.
+// the machine was suspended, a file could not be read to its end.
 func happened(r *recording.Recording) []string {
 	var out []string
 	target := r.Manifest.Target
@@ -22,6 +23,8 @@ func happened(r *recording.Recording) []string {
 			out = append(out, fmt.Sprintf("the network namespace to look at, %s, went away at %s UTC: what came later was not seen", target.Netns, e.T))
 		case e.Kind == recording.EventClockStep:
 			out = append(out, fmt.Sprintf("the wall clock was set by %+.3f s at %s UTC: the recording's times and durations do not move with it, those in other logs do", e.Value, e.T))
+		case e.Kind == recording.EventSuspended:
+			out = append(out, fmt.Sprintf("the machine was suspended for %s, seen at %s UTC: nothing ran and nothing was recorded meanwhile, and the time counts for nobody", units.Lasting(e.Value), e.T))
 		}
 	}
 	if n := len(ended); n > 0 {

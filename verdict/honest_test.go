@@ -71,8 +71,9 @@ func TestWhatHappenedIsSaid(t *testing.T) {
 	}
 	gone(71)
 	r.Add(recording.Event{T: at, End: at, Kind: recording.EventClockStep, Value: 3600, Unit: "seconds"})
+	r.Add(recording.Event{T: at, End: at, Kind: recording.EventSuspended, Value: 20, Unit: "seconds"})
 	all := strings.Join(Judge(r).Warnings, "\n")
-	for _, want := range []string{"1 of the 2 processes to look at ended, the last, relay[71], at " + at.String(), "set by +3600.000 s"} {
+	for _, want := range []string{"the machine was suspended for 20 s, seen at " + at.String(), "1 of the 2 processes to look at ended, the last, relay[71], at " + at.String(), "set by +3600.000 s"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("warnings lack %q:\n%s", want, all)
 		}
