@@ -271,7 +271,7 @@ func wait(ctx context.Context, p Plan, failed <-chan struct{}, look func()) {
 			return
 		case <-failed: // the disk is full, say: what was written is kept and judged
 			return
-		case <-time.After(min(left, time.Second)):
+		case <-time.After(min(left, lookEach)):
 			look()
 		}
 	}

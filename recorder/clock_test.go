@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/probes/probe"
 	"snag/recording"
 )
 
@@ -29,6 +30,28 @@ func TestMovedClocks(t *testing.T) {
 		if m.far() != (tt.says != "") || m.far() && m.Error() != tt.says {
 			t.Errorf("%s: %v %q", tt.what, m.far(), m.Error())
 		}
+	}
+}
+
+// A suspend over which the recording's clock went on begins no new session; the journal names it all the same.
+func TestASuspendOnARunningClockIsNoted(t *testing.T) {
+	t.Parallel()
+	var c clock
+	c.to(noon)
+	var said []string
+	w, err := newWriter(t.TempDir(), manifestOf(), c.now, &probe.Rotation{}, func(text string) { said = append(said, text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := recording.Subject{Kind: recording.KindHost}
+	w.Append(recording.Event{T: second(5), End: second(25), Kind: recording.EventSuspended, Subject: host, Value: 20})
+	w.Append(recording.Event{T: second(30), End: second(30), Kind: recording.EventSuspended, Subject: host, Value: 20}) // movedSince sees this one
+	c.to(second(40))
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(said) != 1 || said[0] != "the machine was suspended for 20.0 s, which were not recorded" {
+		t.Errorf("%q", said)
 	}
 }
 

@@ -106,6 +106,10 @@ func (t *pieceWriter) Append(row recording.Row) {
 		t.known.put(s)
 		return
 	}
+	if e, ok := row.(recording.Event); ok && e.Kind == recording.EventSuspended && e.End > e.T {
+		// The clock went on, so that no new session names it (movedSince).
+		t.note(moved{slept: e.End.Sub(e.T)}.Error())
+	}
 	if says { // else the piece began with it
 		t.write(row)
 	}

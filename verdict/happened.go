@@ -6,6 +6,7 @@ import (
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // happened says what came about during the recording that a reader must know
@@ -14,7 +15,7 @@ import (
 func happened(r *recording.Recording) []string {
 	var out []string
 	target := r.Manifest.Target
-	var ended []recording.Event
+	var ended, unrecorded []recording.Event
 	for _, e := range r.Events {
 		switch {
 		case e.Kind == recording.EventProcessGone && slices.Contains(target.PIDs, e.Subject.PID):
@@ -24,8 +25,13 @@ func happened(r *recording.Recording) []string {
 		case e.Kind == recording.EventClockStep:
 			out = append(out, fmt.Sprintf("the wall clock was set by %+.3f s at %s UTC: the recording's times and durations do not move with it, those in other logs do", e.Value, e.T))
 		case e.Kind == recording.EventSuspended:
-			out = append(out, fmt.Sprintf("the machine was suspended for %s, seen at %s UTC: nothing ran and nothing was recorded meanwhile, and the time counts for nobody", units.Lasting(e.Value), e.T))
+			out = append(out, fmt.Sprintf("the machine was suspended for %s, seen at %s UTC: nothing ran meanwhile", units.Lasting(e.Value), e.End))
+		case e.Kind == recording.EventNotRecorded:
+			unrecorded = append(unrecorded, e)
 		}
+	}
+	if text := gapsOf(unrecorded, r.Window()); text != "" {
+		out = append(out, text)
 	}
 	if n := len(ended); n > 0 {
 		last := ended[n-1]
@@ -42,4 +48,21 @@ func happened(r *recording.Recording) []string {
 		}
 	}
 	return out
+}
+
+// gapsOf names the times of the window that were not recorded; "" for none.
+func gapsOf(gaps []recording.Event, window recording.Interval) string {
+	var all []recording.Interval
+	for _, g := range gaps {
+		all = append(all, g.Interval())
+	}
+	all = intervals.Clip(all, window)
+	if len(all) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("of these %s nothing was recorded for %s (%s UTC", units.Lasting(window.Length(0).Seconds()), units.Lasting(intervals.Seconds(all, 0)), all[0])
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more times", n)
+	}
+	return text + "): snag record did not run, or the machine was suspended"
 }

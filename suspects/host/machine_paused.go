@@ -3,11 +3,13 @@ package host
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/source"
@@ -30,7 +32,8 @@ var machinePaused = &suspect.Suspect{
 	Against: []string{
 		"decisive: context switches and interrupts went on at their rate: only snag was stopped (SIGSTOP, a debugger) or starved: see observer",
 		"decisive: the hypervisor counted the gap as steal: a noisy neighbour, see cpu-saturated",
-		"decisive: the machine was suspended, and says so: CLOCK_BOOTTIME went on over the gap and CLOCK_MONOTONIC did not",
+		"decisive: the machine was suspended, and counted that itself (/sys/power/suspend_stats/success)",
+		"snag record did not run in the gap: it says nothing of the machine",
 		"the wall clock was set: the recording's own clock does not move with it, and there is no gap",
 	},
 	LeadsTo:  measure.LatencyLeads(suspect.Lead{To: "observer", Lag: measure.FeltWithin}, suspect.Lead{To: scene.ConnectionErrors, Lag: 2 * measure.FeltWithin}),
@@ -145,8 +148,8 @@ func (g lull) evidence() (out []suspect.Evidence, side int) {
 		Text: fmt.Sprintf("from %s on no sample for %s, in which the machine made %s", g.Start, units.Lasting(g.length), text)}
 	switch {
 	case g.slept >= stoodFor*g.length:
-		e.Side, e.Grade, e.Value, e.Source, e.Origin = suspect.Against, suspect.Decisive, g.slept, source.Of("clock_gettime(CLOCK_BOOTTIME)"), "clocks"
-		e.Text = fmt.Sprintf("of the %s without a sample from %s on the machine was suspended for %s: CLOCK_BOOTTIME went on, CLOCK_MONOTONIC did not", units.Lasting(g.length), g.Start, units.Lasting(g.slept))
+		e.Side, e.Grade, e.Value, e.Source, e.Origin = suspect.Against, suspect.Decisive, g.slept, source.Of("/sys/power/suspend_stats/success"), "the machine's own counters"
+		e.Text = fmt.Sprintf("of the %s without a sample from %s on the machine was suspended for %s", units.Lasting(g.length), g.Start, units.Lasting(g.slept))
 		return []suspect.Evidence{e}, sleptSide
 	case len(g.alive) == 0:
 		e.Side, e.Text = suspect.Missing, fmt.Sprintf("from %s on no sample for %s; too few events otherwise to tell what the machine did in it", g.Start, units.Lasting(g.length))
@@ -213,10 +216,11 @@ func lulls(r *recording.Recording) []lull {
 			usual, ok := usualRate(s)
 			for i := 1; i < len(s.Points); i++ {
 				a, b := s.Points[i-1], s.Points[i]
-				if b.T.Sub(a.T) < longGap {
+				gap := recording.Interval{Start: a.T, End: b.T}
+				if b.T.Sub(a.T) < longGap || unrecordedIn(r, gap) {
 					continue
 				}
-				at := gapAt(&out, recording.Interval{Start: a.T, End: b.T})
+				at := gapAt(&out, gap)
 				if ok && b.V >= a.V {
 					at.alive = append(at.alive, alive{c.what, c.source, b.V - a.V, usual})
 				}
@@ -233,18 +237,22 @@ func lulls(r *recording.Recording) []lull {
 	return out
 }
 
-// stopping is how long a recorder may take to end a session; what it measures then is still timed as if the machine
-// had not slept, so that the gap begins after the event.
-const stopping = 10 * time.Second
-
-// sleptIn is how long the machine was suspended in a gap, s.
-func sleptIn(r *recording.Recording, gap recording.Interval) (sum float64) {
+// sleptIn is for how much of a gap the machine was suspended, s.
+func sleptIn(r *recording.Recording, gap recording.Interval) float64 {
+	var slept []recording.Interval
 	for _, e := range r.Events {
-		if e.Kind == recording.EventSuspended && e.T >= gap.Start.Add(-stopping) && e.T <= gap.End {
-			sum += e.Value
+		if e.Kind == recording.EventSuspended && e.End > e.T {
+			slept = append(slept, e.Interval())
 		}
 	}
-	return sum
+	return intervals.Seconds(intervals.Clip(slept, gap), 0)
+}
+
+// unrecordedIn tells whether snag did not record in a gap: it says nothing of the machine then.
+func unrecordedIn(r *recording.Recording, gap recording.Interval) bool {
+	return slices.ContainsFunc(r.Events, func(e recording.Event) bool {
+		return e.Kind == recording.EventNotRecorded && e.T < gap.End && e.End > gap.Start
+	})
 }
 
 // gapAt finds a gap, made where it is new. Series of one tick share its time.

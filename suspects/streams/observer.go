@@ -151,27 +151,33 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	return []suspect.Finding{f}
 }
 
+// ticksOf is how a probe kept its time. No sample is due while nothing is recorded.
 func ticksOf(r *recording.Recording, s recording.Series) ticks {
 	t := ticks{probe: s.Labels["probe"], n: len(s.Points)}
 	end := r.Manifest.End
+	unrecorded := intervals.Merge(r.Unrecorded(), 0)
+	lasted := func(from, to recording.Time) time.Duration {
+		return to.Sub(from) - intervals.Overlap([]recording.Interval{{Start: from, End: to}}, unrecorded, end)
+	}
 	// Samples begin with the probe, not with the window; they end with the window.
 	if len(s.Points) > 0 {
-		t.began = s.Points[0].T.Sub(r.Manifest.Start).Seconds()
-		t.want = int(end.Sub(s.Points[0].T)/usual(s)) + 1
+		t.began = lasted(r.Manifest.Start, s.Points[0].T).Seconds()
+		t.want = int(lasted(s.Points[0].T, end)/usual(s)) + 1
 	}
 	long := usual(s).Seconds() + veryLate - 1
 	gap := func(from, to recording.Time) {
-		if d := to.Sub(from).Seconds(); d >= long {
+		if d := lasted(from, to).Seconds(); d >= long {
 			t.gaps++
 			t.gap += d
 			t.missing = append(t.missing, recording.Interval{Start: from, End: to})
 		}
 	}
 	for i, p := range s.Points {
-		t.latest = max(t.latest, p.V)
-		if p.V > veryLate {
-			late := time.Duration(p.V * float64(time.Second))
-			t.late = append(t.late, recording.Interval{Start: p.T.Add(-late), End: p.T})
+		began := p.T.Add(-time.Duration(p.V * float64(time.Second)))
+		late := lasted(began, p.T).Seconds()
+		t.latest = max(t.latest, late)
+		if late > veryLate {
+			t.late = append(t.late, recording.Interval{Start: began, End: p.T})
 		}
 		if i > 0 {
 			gap(s.Points[i-1].T, p.T)

@@ -14,7 +14,7 @@ const asleep = 20
 // suspended are the claims about a suspend: "mem" is ACPI S3, "freeze" suspend to idle.
 func suspended(l life, how string) []check {
 	what := map[string]string{"mem": "suspended to memory", "freeze": "suspended to idle"}[how] + ": "
-	return []check{
+	checks := []check{
 		{what + "the machine slept", func() (string, error) { return slept(l, how) }},
 		{what + "the recorder runs on", func() (string, error) {
 			before, after := l.text(how+"-pid-before"), l.text(how+"-pid-after")
@@ -23,8 +23,9 @@ func suspended(l life, how string) []check {
 			}
 			return "the same process", l.exit(how+"-records", 0)
 		}},
-		{what + "find over it names the gap", func() (string, error) { return gap(l, how+"-find") }},
+		{what + "find over it says so", func() (string, error) { return warned(l, how+"-find", "the machine was suspended for") }},
 		{what + "find over it accuses nobody", func() (string, error) { return answers(l, how+"-find") }},
+		{what + "the time asleep is no stop from outside, and no clock that was set", func() (string, error) { return notFooled(l, how+"-find") }},
 		{what + "one reading a second, and none for the gap", func() (string, error) { return readings(l, how) }},
 		{what + "no burst of work afterwards", func() (string, error) {
 			before, err := l.number(how + "-cpu-before")
@@ -54,6 +55,10 @@ func suspended(l life, how string) []check {
 			return line(text, "suspended"), nil
 		}},
 	}
+	if how == "mem" { // the clock stops, so that the recorder begins again
+		checks = append(checks, check{what + "the coverage names the gap", func() (string, error) { return gap(l, how+"-find") }})
+	}
+	return checks
 }
 
 // slept wants the wall clock to have gone on, and prints what the other clocks did.
@@ -67,6 +72,42 @@ func slept(l life, how string) (string, error) {
 		return "", fmt.Errorf("the wall clock went on by %.1f s only", wall)
 	}
 	return fmt.Sprintf("wall clock %.1f s, CLOCK_BOOTTIME %.1f s, CLOCK_MONOTONIC %.1f s", wall, boot, mono), nil
+}
+
+// warned wants a warning of a verdict.
+func warned(l life, name, words string) (string, error) {
+	d, err := l.document(name)
+	if err != nil {
+		return "", err
+	}
+	for _, w := range d.Warnings {
+		if strings.Contains(w, words) {
+			return w, nil
+		}
+	}
+	return "", fmt.Errorf("none of its warnings has %q: %s", words, strings.Join(d.Warnings, "; "))
+}
+
+// notFooled wants no entry that takes the time asleep for a stop of the machine.
+func notFooled(l life, name string) (string, error) {
+	d, err := l.document(name)
+	if err != nil {
+		return "", err
+	}
+	if text, err := warned(l, name, "wall clock was set"); err == nil {
+		return "", errors.New(text)
+	}
+	for _, e := range d.Verdict {
+		if e.Suspect != "machine-paused" || e.State == "cleared" {
+			continue
+		}
+		for _, one := range e.Evidence {
+			if one.Side == "for" && one.Value != nil && *one.Value >= asleep-3 {
+				return "", fmt.Errorf("%s: %s", e.State, one.Text)
+			}
+		}
+	}
+	return "neither", nil
 }
 
 // gap wants the coverage of a verdict to name a time that was not recorded.
