@@ -25,7 +25,7 @@ func happened(r *recording.Recording) []string {
 		case e.Kind == recording.EventClockStep:
 			out = append(out, fmt.Sprintf("the wall clock was set by %+.3f s at %s UTC: the recording's times and durations do not move with it, those in other logs do", e.Value, e.T))
 		case e.Kind == recording.EventSuspended:
-			out = append(out, fmt.Sprintf("the machine was suspended for %s, seen at %s UTC: nothing ran meanwhile", units.Lasting(e.Value), e.End))
+			out = append(out, fmt.Sprintf("the machine was suspended for %s from about %s UTC on: nothing ran meanwhile", units.Lasting(e.Value), e.T.Wall().Format("15:04:05")))
 		case e.Kind == recording.EventNotRecorded:
 			unrecorded = append(unrecorded, e)
 		}
