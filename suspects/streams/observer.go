@@ -173,11 +173,10 @@ func ticksOf(r *recording.Recording, s recording.Series) ticks {
 		}
 	}
 	for i, p := range s.Points {
-		began := p.T.Add(-time.Duration(p.V * float64(time.Second)))
-		late := lasted(began, p.T).Seconds()
+		late := lasted(due(p), p.T).Seconds()
 		t.latest = max(t.latest, late)
 		if late > veryLate {
-			t.late = append(t.late, recording.Interval{Start: began, End: p.T})
+			t.late = append(t.late, recording.Interval{Start: due(p), End: p.T})
 		}
 		if i > 0 {
 			gap(s.Points[i-1].T, p.T)
@@ -189,16 +188,22 @@ func ticksOf(r *recording.Recording, s recording.Series) ticks {
 	return t
 }
 
-// usual is a probe's period: a second, or the shortest time between two of its
-// samples where that is more.
+// usual is a probe's period: a second, or the shortest time between the moments at which
+// two of its samples were due, where that is more. Samples themselves come closer: after a
+// stall a tick that waited is taken at once.
 func usual(s recording.Series) time.Duration {
 	shortest := time.Duration(0)
 	for i := 1; i < len(s.Points); i++ {
-		if d := s.Points[i].T.Sub(s.Points[i-1].T); shortest == 0 || d < shortest {
+		if d := due(s.Points[i]).Sub(due(s.Points[i-1])); shortest == 0 || d < shortest {
 			shortest = d
 		}
 	}
 	return max(time.Second, shortest.Round(time.Second))
+}
+
+// due is when a tick should have come, of which the value is how late it was.
+func due(p recording.Point) recording.Time {
+	return p.T.Add(-time.Duration(p.V * float64(time.Second)))
 }
 
 // counted is how many events of a measure are in its table. Every: it counts all

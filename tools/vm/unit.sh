@@ -49,7 +49,7 @@ disk() {
 	rm -rf "$r"
 }
 
-# buttons NAME presses the power button of the machine 20 s after it printed to its third serial port
+# buttons NAME presses the power button of the machine 20 s after it printed to its second serial port
 # that it sleeps. It ends when the machine has.
 buttons() {
 	until [ -s "$d/$1.sleeps" ] || [ -e "$d/$1.over" ]; do sleep 1; done
@@ -60,19 +60,20 @@ buttons() {
 
 # live NAME SECONDS boots from the disk; what it printed is in the folder NAME. A reboot ends it.
 live() {
-	mkdir -p "$d/$1"
 	echo "snag vm: the $1 life, $release" >&2
 	buttons "$1" | {
 		nice -n 19 timeout "$2" qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 1024 \
 			-nodefaults -no-user-config -display none -no-reboot -net none \
-			-serial "file:$d/$1.console" -serial "file:$d/$1.tar.gz" -serial "file:$d/$1.sleeps" -monitor stdio \
+			-serial "file:$d/$1.console" -serial "file:$d/$1.sleeps" -monitor stdio \
 			-drive "file=$d/disk,if=none,id=disk,format=raw,cache=unsafe" -device virtio-blk-pci,drive=disk \
 			-kernel "$cache/$suite/root/boot/vmlinuz-$release" -initrd "$d/initrd.gz" \
 			-append "console=ttyS0 panic=-1 mitigations=off nokaslr tsc=reliable clearcpuid=112,297" >"$d/$1.monitor" ||
 			echo "snag vm: the machine did not end in $(($2 / 60)) minutes" >&2
 		touch "$d/$1.over"
 	}
-	if ! tar --warning=no-timestamp -xzf "$d/$1.tar.gz" -C "$d/$1"; then
+	# Serial ports have lost their settings after a suspend to memory: results are read from the disk.
+	debugfs -R "rdump /var/out/$1 $d" "$d/disk" 2>"$d/$1.debugfs"
+	if [ ! -e "$d/$1/dmesg" ]; then
 		tail -20 "$d/$1.console" >&2
 		exit 1
 	fi
