@@ -112,3 +112,21 @@ func TestReadings(t *testing.T) {
 		}
 	}
 }
+
+func TestLostDatagrams(t *testing.T) {
+	t.Parallel()
+	const culprit, seen = `"culprits":[{"name":"udp-receive-buffer-full","subject":"rtp-sink[7]","text":"lost 9"}]`, `"symptoms":[{"name":"datagrams-lost","subject":"rtp-sink[7] udp","text":"9 of 10"}]`
+	for text, holds := range map[string]bool{
+		`{"id":1,"noticed":"packets dropped at the receive buffer",` + culprit + `,` + seen + `}`:                                                                 true,
+		`{"id":1,"noticed":"packets dropped at the receive buffer",` + strings.Replace(culprit, "udp-receive-buffer-full", "observer", 1) + `,` + seen + `}`:      true,
+		`{"id":1,"noticed":"packets dropped at the receive buffer",` + strings.Replace(culprit, "udp-receive-buffer-full", "cpu-saturated", 1) + `,` + seen + `}`: false,
+		`{"id":1,"noticed":"packets dropped at the receive buffer",` + culprit + `}`:                                                                              false,
+		`{"id":1,"noticed":"",` + culprit + `,` + seen + `}`:                                                                                                      false,
+		`{"id":1,"noticed":"packets dropped at the receive buffer",` + seen + `}`:                                                                                 false,
+		"": false,
+	} {
+		if said, err := lostDatagrams(text); (err == nil) != holds {
+			t.Errorf("%s: %s, %v", text, said, err)
+		}
+	}
+}

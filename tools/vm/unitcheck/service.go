@@ -143,10 +143,7 @@ func rebooted(before, l life) []check {
 		{"find --last 20s after the reboot", func() (string, error) { return answers(l, "last") }},
 		{"find over the reboot names the gap", func() (string, error) { return gap(l, "across") }},
 		{"the incidents are still there", func() (string, error) {
-			if !strings.Contains(l.text("incidents"), "udp-receive-buffer-full") {
-				return "", fmt.Errorf("no incident: %s", l.text("incidents"))
-			}
-			return fmt.Sprintf("%d", strings.Count(l.text("incidents"), `"id":`)), nil
+			return lostDatagrams(l.text("incidents"))
 		}},
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,18 +98,4 @@ func privileges(l life) (string, error) {
 		return "", fmt.Errorf("capabilities %s of %s", got["CapEff"], got["CapBnd"])
 	}
 	return fmt.Sprintf("CapEff %s, NoNewPrivs %s, Seccomp %s", got["CapEff"], got["NoNewPrivs"], got["Seccomp"]), differ(got, map[string]string{"NoNewPrivs": "1"})
-}
-
-// incident are the claims about a real one.
-func incident(l life) []check {
-	return []check{{"an incident is in the journal when it begins and when it ends, with its culprit", func() (string, error) {
-		err := errors.Join(l.exit("incident-begins", 0), l.exit("incident-ends", 0), l.exit("incidents", 0))
-		var i struct{ Culprits []struct{ Name string } }
-		if text := line(l.text("incidents"), "udp-receive-buffer-full"); text == "" {
-			err = errors.Join(err, fmt.Errorf("no incident names udp-receive-buffer-full: %s", l.text("incidents")))
-		} else if e := json.Unmarshal([]byte(text), &i); e != nil || len(i.Culprits) == 0 || i.Culprits[0].Name != "udp-receive-buffer-full" {
-			err = errors.Join(err, fmt.Errorf("its first culprit is not udp-receive-buffer-full: %s", text))
-		}
-		return line(l.text("journal"), "begins"), err
-	}}}
 }
