@@ -10,7 +10,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION) -X snag/internal/cli.C
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load study-files fuzz attack lab lab-remedies vm-reboot vm-remedies lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -175,6 +175,9 @@ vm-remedies: build ## the remedies of incidents that need a machine of their own
 
 lab-vm: build ## the incidents that need a machine of their own, in virtual machines with Debian's kernels
 	$(GO) run ./tools/vm/lab
+
+vm-unit: build ## the recorder as a unit of a real systemd, killed, suspended, rebooted: a virtual machine (about 15 min, root)
+	tools/vm/unit.sh
 
 vm: build ## boot Debian's kernels and run snag find in each (docs/kernels.md, about 2.5 min each)
 	tools/vm/run.sh

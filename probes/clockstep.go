@@ -1,6 +1,11 @@
 package probes
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -8,25 +13,50 @@ import (
 	"snag/recording"
 )
 
-// clocks is one reading: the wall clock and the boot clock, ns. The boot clock
-// goes on while the machine is suspended, as the wall clock does, so that a
-// suspend is no step (clock_gettime(2)).
-type clocks struct{ wall, boot int64 }
-
-func readClocks() clocks {
-	var wall, boot unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_REALTIME, &wall) // both exist on every kernel
-	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot)
-	return clocks{wall.Nano(), boot.Nano()}
+// clocks is one reading, ns. The boot clock goes on while the machine is suspended,
+// as the wall clock does; the monotonic clock, which is the recording's, does not
+// (clock_gettime(2)). It does go on over a suspend to idle on a machine without a
+// cpuidle driver, as a virtual one: only suspends, how often the machine was suspended
+// since it was booted, shows that. -1: the kernel does not count them.
+type clocks struct {
+	wall, boot, monotonic int64
+	suspends              int
 }
 
-// leastStep is what counts as a step. Slewing moves the clock by at most 500 ppm
-// (adjtimex(2)), half a millisecond between two looks; being scheduled away
-// between the two readings makes some more. ntpd steps from 128 ms on.
-const leastStep = 100 * time.Millisecond
+func readClocks() clocks {
+	var wall, boot, monotonic unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_REALTIME, &wall) // all exist on every kernel
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot)
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &monotonic)
+	return clocks{wall.Nano(), boot.Nano(), monotonic.Nano(), suspends("/sys")}
+}
 
-// stepWatch sees the wall clock being set while a recording runs. Times in the
-// recording do not move with it: they are of the monotonic clock.
+// suspends reads how often the machine was suspended (Linux 5.4, CONFIG_PM_SLEEP:
+// Documentation/ABI/testing/sysfs-power); -1: unknown.
+func suspends(sys string) int {
+	b, err := os.ReadFile(filepath.Join(sys, "power/suspend_stats/success"))
+	if err != nil {
+		return -1
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+const (
+	// leastStep is what counts as a step. Slewing moves the clock by at most 500 ppm
+	// (adjtimex(2)), half a millisecond between two looks; being scheduled away
+	// between the readings makes some more. ntpd steps from 128 ms on.
+	leastStep = 100 * time.Millisecond
+	// lookEach is the time between two looks.
+	lookEach = time.Second
+)
+
+// stepWatch sees the wall clock being set, and the machine being suspended, while a
+// recording runs. Times in the recording do not move with either: they are of the
+// monotonic clock.
 type stepWatch struct {
 	read func() clocks
 	last clocks
@@ -34,19 +64,51 @@ type stepWatch struct {
 
 func newStepWatch(read func() clocks) *stepWatch { return &stepWatch{read, read()} }
 
-// look returns how far the wall clock was set since the last look, and whether
-// it was.
-func (s *stepWatch) look() (time.Duration, bool) {
-	now := s.read()
-	step := time.Duration((now.wall - s.last.wall) - (now.boot - s.last.boot))
-	s.last = now
-	return step, step.Abs() >= leastStep
+// looked is what came about between two looks; 0: it did not.
+type looked struct {
+	step    time.Duration // the wall clock was set by it
+	slept   time.Duration // the machine was suspended, and the monotonic clock stopped
+	sleptOn time.Duration // the machine was suspended, and the monotonic clock went on: at most so long
 }
 
-// stepEvent is the event of a step, seen at t.
-func stepEvent(t recording.Time, step time.Duration) recording.Event {
+func (s *stepWatch) look() (l looked) {
+	now := s.read()
+	boot, ran := now.boot-s.last.boot, now.monotonic-s.last.monotonic
+	if step := time.Duration((now.wall - s.last.wall) - boot); step.Abs() >= leastStep {
+		l.step = step
+	}
+	late := time.Duration(ran) - lookEach
+	switch slept := time.Duration(boot - ran); {
+	case slept >= leastStep:
+		l.slept = slept
+	case s.last.suspends >= 0 && now.suspends > s.last.suspends && late >= leastStep:
+		l.sleptOn = late
+	}
+	s.last = now
+	return l
+}
+
+// notice appends what a look found to a recording, and says it.
+func (s *stepWatch) notice(sink recording.Sink, now recording.Time, say func(string)) {
+	l := s.look()
+	if l.step != 0 {
+		sink.Append(hostEvent(recording.EventClockStep, now, now, l.step))
+		say(fmt.Sprintf("the wall clock was set by %+.3f s; the recording's times do not move with it", l.step.Seconds()))
+	}
+	if l.slept != 0 {
+		sink.Append(hostEvent(recording.EventSuspended, now, now, l.slept))
+		say(fmt.Sprintf("the machine was suspended for %.1f s; the recording's clock stopped meanwhile", l.slept.Seconds()))
+	}
+	if l.sleptOn != 0 {
+		sink.Append(hostEvent(recording.EventSuspended, now.Add(-l.sleptOn), now, l.sleptOn))
+		say(fmt.Sprintf("the machine was suspended for %.1f s; nothing was recorded meanwhile", l.sleptOn.Seconds()))
+	}
+}
+
+// hostEvent is an event of the host's clocks.
+func hostEvent(kind string, from, to recording.Time, length time.Duration) recording.Event {
 	return recording.Event{
-		T: t, End: t, Kind: recording.EventClockStep, Subject: recording.Subject{Kind: recording.KindHost},
-		Value: step.Seconds(), Unit: "seconds",
+		T: from, End: to, Kind: kind, Subject: recording.Subject{Kind: recording.KindHost},
+		Value: length.Seconds(), Unit: "seconds",
 	}
 }

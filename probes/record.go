@@ -213,12 +213,7 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	var asked sync.WaitGroup
 	asked.Go(func() { lookCloser(env, p, over) })
 	steps := newStepWatch(p.clocks())
-	wait(ctx, p, w.Failed(), func() {
-		if step, stepped := steps.look(); stepped {
-			w.Append(stepEvent(env.Now(), step))
-			p.Notice(fmt.Sprintf("the wall clock was set by %+.3f s; the recording's times do not move with it", step.Seconds()))
-		}
-	})
+	wait(ctx, p, w.Failed(), func() { steps.notice(w, env.Now(), p.Notice) })
 	close(over)
 	asked.Wait()
 	p.between()
@@ -276,7 +271,7 @@ func wait(ctx context.Context, p Plan, failed <-chan struct{}, look func()) {
 			return
 		case <-failed: // the disk is full, say: what was written is kept and judged
 			return
-		case <-time.After(min(left, time.Second)):
+		case <-time.After(min(left, lookEach)):
 			look()
 		}
 	}

@@ -169,16 +169,16 @@ func TestTheClockIsSet(t *testing.T) {
 	go func() {
 		done <- Run(ctx, Plan{
 			Dir: dir, Limits: Limits{Keep: time.Hour, Size: 1 << 30}, Note: n.note, piece: 3 * time.Second, again: time.Second,
-			drift: func(a recording.Anchor) time.Duration {
+			clock: func(a recording.Anchor) moved {
 				mu.Lock()
 				defer mu.Unlock()
 				if len(anchors) == 0 || anchors[len(anchors)-1] != a {
 					anchors = append(anchors, a)
 				}
 				if len(anchors) == 1 && time.Since(time.Unix(0, a.Wall)) > 2*time.Second {
-					return time.Hour
+					return moved{set: time.Hour}
 				}
-				return 0
+				return moved{}
 			},
 		})
 	}()
@@ -294,7 +294,7 @@ func onSmallDisk(disk string) error {
 		is   func() bool
 	}{
 		{"a first piece", func() error { return nil }, func() bool { return pieces() >= 2 }},
-		{"it says that the disk is full", func() error { return fillUp(fill) }, func() bool { return n.has("until there is space") }},
+		{"it says that the disk is full", func() error { return fillUp(fill) }, func() bool { return n.has("until there is space") && n.has("no space left on device") && !n.has("--out") }},
 		{"it goes on", func() error { before = pieces(); return os.Remove(fill) }, func() bool { return n.has("recording continues") && pieces() > before }},
 	} {
 		if err := step.do(); err != nil {

@@ -55,10 +55,7 @@ func (g *monitor) second(ctx context.Context, now recording.Time, n notice) {
 	}
 	select {
 	case j := <-g.found:
-		if err := g.take(j); err != nil && err.Error() != g.told {
-			g.told = err.Error()
-			g.plan.Note(g.told)
-		}
+		g.note(g.take(j))
 	default:
 	}
 	g.ruled = g.ruled || n.ruled
@@ -163,3 +160,33 @@ func (g *monitor) take(j judged) error {
 
 // close waits for a judgement in progress.
 func (g *monitor) close() { g.judging.Wait() }
+
+// end ends the incident that goes on: the clock moved, and the next session has a schedule of its own, which
+// begins another if clients are still affected.
+func (g *monitor) end(at recording.Time) {
+	g.close()
+	select {
+	case j := <-g.found:
+		if j.err == nil { // else it was cut off
+			g.note(g.take(j))
+		}
+	default:
+	}
+	if g.now.ID == 0 {
+		return
+	}
+	i := g.now
+	i.End, i.Known = wall(at), g.known
+	g.now = Incident{}
+	g.plan.Health.set(func(f *Status) { f.Incident = g.now })
+	g.note(g.ring.put(i))
+	g.plan.Report(i, Ends)
+}
+
+// note writes an error to the journal, once in a row.
+func (g *monitor) note(err error) {
+	if err != nil && err.Error() != g.told {
+		g.told = err.Error()
+		g.plan.Note(g.told)
+	}
+}

@@ -44,17 +44,13 @@ type Plan struct {
 
 	piece, again time.Duration // pieceLength, tryAgain
 	silent       time.Duration // pieceLength; tests have shorter pieces, and probes that look every 15 s
-	drift        func(recording.Anchor) time.Duration
+	clock        func(recording.Anchor) moved
 }
 
 const (
 	century  = 100 * 365 * 24 * time.Hour
-	stepped  = 100 * time.Millisecond // clock step from which the probes restart with a new anchor
-	tryAgain = 10 * time.Second       // while the disk is full
+	tryAgain = 10 * time.Second // while the disk is full
 )
-
-// errAnew ends a session so that the probes restart with a new anchor.
-var errAnew = errors.New("the clock was set")
 
 // Run records until ctx ends or the memory limit is exceeded.
 func Run(ctx context.Context, p Plan) error {
@@ -64,8 +60,8 @@ func Run(ctx context.Context, p Plan) error {
 	if p.silent == 0 {
 		p.silent = pieceLength
 	}
-	if p.drift == nil {
-		p.drift = drift
+	if p.clock == nil {
+		p.clock = movedSince
 	}
 	if p.Between == nil {
 		p.Between = func() {}
@@ -90,12 +86,11 @@ func Run(ctx context.Context, p Plan) error {
 	k.look()
 	for {
 		err := p.session(ctx, k)
-		switch {
-		case errors.Is(err, errAnew):
-			p.Note("the wall clock was set or the machine was suspended; recording continues with the new time")
-		default:
+		var m moved
+		if !errors.As(err, &m) {
 			return err
 		}
+		p.Note(m.Error() + "; recording continues with the new time")
 	}
 }
 
@@ -149,15 +144,17 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *pieceWr
 			return
 		case <-tick.C:
 		}
+		if m := p.clock(a); m.far() {
+			stop(m)
+			g.end(t.now())
+			return
+		}
 		now := time.Now()
 		p.Health.set(func(f *Status) { f.Recording = paused.IsZero() })
 		if paused.IsZero() {
 			g.second(ctx, t.now(), t.noticed())
 		}
 		switch {
-		case p.drift(a).Abs() >= stepped:
-			stop(errAnew)
-			return
 		case p.Memory > 0 && resident() > p.Memory:
 			stop(fmt.Errorf("snag record needs %d MB of memory, more than --memory allows; it exits, recordings are kept", resident()>>20))
 			return
@@ -185,12 +182,6 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *pieceWr
 			p.Health.set(func(f *Status) { f.Probes, f.Size, f.Oldest = probes, k.size, k.oldest })
 		}
 	}
-}
-
-// drift is how far the wall clock moved against the monotonic clock since the anchor.
-func drift(a recording.Anchor) time.Duration {
-	now := probe.NewAnchor()
-	return time.Duration((now.Wall - a.Wall) - (now.Monotonic - a.Monotonic))
 }
 
 // resident is the resident set size of this process, bytes; 0: unknown.

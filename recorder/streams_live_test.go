@@ -92,11 +92,11 @@ func TestTheClockIsSetWhileAStreamIsRead(t *testing.T) {
 	go func() {
 		done <- Run(ctx, Plan{
 			Dir: dir, Limits: Limits{Keep: time.Hour, Size: 1 << 30}, Note: n.note, Streams: kept, piece: 3 * time.Second, again: time.Second,
-			drift: func(recording.Anchor) time.Duration {
+			clock: func(recording.Anchor) moved {
 				if step.Load() && stepped.CompareAndSwap(false, true) {
-					return time.Hour
+					return moved{set: time.Hour}
 				}
-				return 0
+				return moved{}
 			},
 		})
 	}()

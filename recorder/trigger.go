@@ -102,10 +102,32 @@ func (w *trigger) Take(row recording.Row) {
 			w.count(v.Call+" "+v.Errno+" of "+v.Comm, v.N)
 		}
 	case recording.Drop:
-		if !v.Benign && v.PID != 0 {
-			w.count("packets dropped of "+v.Comm, v.N)
+		if victim := victimOf(v); victim != "" {
+			w.count("packets dropped "+victim, v.N)
 		}
 	}
+}
+
+// atAFullQueue frees a datagram for which the socket's receive buffer has no room, on kernels that give no
+// reasons (before 5.17; net/ipv4/udp.c, net/ipv6/udp.c; what is inlined into its caller has the caller's name).
+var atAFullQueue = []string{"__udp_queue_rcv_skb", "udp_queue_rcv_one_skb", "udp_queue_rcv_skb", "udpv6_queue_rcv_one_skb", "udpv6_queue_rcv_skb"}
+
+// victimOf says who lost the packets of a drop; "" if no program here did, as far as is known. Kernels before
+// 6.11 do not name the socket of a packet that comes in, but where the packet was dropped because of a full
+// receive buffer there was one. Other drops without an owner are every host's noise: scans, filters, broadcasts.
+func victimOf(d recording.Drop) string {
+	place, _, _ := strings.Cut(d.Place, ".") // compilers append .isra.0, .constprop.0
+	switch {
+	case d.Benign:
+		return ""
+	case d.PID != 0:
+		return "of " + d.Comm
+	case d.Inode != 0:
+		return ""
+	case d.Reason == "SOCKET_RCVBUFF" || d.Reason == "" && slices.Contains(atAFullQueue, place):
+		return fmt.Sprintf("at the receive buffer of %s %s", d.Proto, d.Dst)
+	}
+	return ""
 }
 
 // count counts errors that matter only in bursts.

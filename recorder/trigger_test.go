@@ -93,6 +93,13 @@ func TestTriggerOfWhatHappens(t *testing.T) {
 		{recording.CallError{Comm: "app", Call: "recv", Errno: "EAGAIN", N: 1e6}, ""},
 		{recording.Drop{Comm: "app", PID: 1, N: 500}, "dropped of app"},
 		{recording.Drop{Comm: "app", PID: 1, N: 500, Benign: true}, ""},
+		// Kernels before 6.11 name no socket, those before 5.17 no reason.
+		{recording.Drop{Reason: "SOCKET_RCVBUFF", Place: "udp_queue_rcv_one_skb", Proto: "udp", Dst: "127.0.0.1:5004", N: 60}, "at the receive buffer of udp 127.0.0.1:5004"},
+		{recording.Drop{Reason: "SOCKET_RCVBUFF", Proto: "udp", N: 49}, ""},
+		{recording.Drop{Reason: "SOCKET_RCVBUFF", Proto: "udp", N: 60, Benign: true}, ""},
+		{recording.Drop{Place: "udpv6_queue_rcv_one_skb.isra.0", Proto: "udp", N: 60}, "at the receive buffer of udp"},
+		{recording.Drop{Reason: "NETFILTER_DROP", Place: "nf_hook_slow", Proto: "udp", N: 500}, ""},
+		{recording.Drop{Place: "nf_hook_slow", Proto: "udp", N: 500}, ""},
 	} {
 		w := newTrigger()
 		w.Take(tt.row)

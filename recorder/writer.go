@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"snag/probes/probe"
 	"snag/recorder/rule"
 	"snag/recording"
@@ -105,6 +107,10 @@ func (t *pieceWriter) Append(row recording.Row) {
 	if s, ok := row.(recording.Stack); ok { // written with the first row that refers to it
 		t.known.put(s)
 		return
+	}
+	if e, ok := row.(recording.Event); ok && e.Kind == recording.EventSuspended && e.End > e.T {
+		// The clock went on, so that no new session names it (movedSince).
+		t.note(moved{slept: e.End.Sub(e.T)}.Error())
 	}
 	if says { // else the piece began with it
 		t.write(row)
@@ -222,9 +228,18 @@ func (t *pieceWriter) why() string {
 	t.turning.RLock()
 	defer t.turning.RUnlock()
 	if t.w == nil {
-		return t.failure.Error()
+		return whyPaused(t.failure)
 	}
-	return t.w.Err().Error()
+	return whyPaused(t.w.Err())
+}
+
+// whyPaused is the reason without the cure for a recording of its own: a ring does not end, and has no --out.
+func whyPaused(err error) string {
+	full := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+	if inner := errors.Unwrap(err); full && inner != nil {
+		err = inner
+	}
+	return err.Error()
 }
 
 // noticed returns what the trigger and the rules say of the last second.

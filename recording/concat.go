@@ -47,6 +47,7 @@ func Concat(all []*Recording) (*Recording, error) {
 	}
 	out.Series = set.list(func(name string) string { return name })
 	out.Coverage = cover.rows()
+	out.Events = append(out.Events, cover.gaps...)
 	out.Events = endForgotten(lastTold(out.Events), all)
 	for _, t := range tables {
 		t.tidy(out)
@@ -165,7 +166,7 @@ func EachStack(row Row, yield func(id int)) {
 type coverages struct {
 	by    map[string]*Coverage
 	order []string
-	gaps  []string
+	gaps  []Event // times that were not recorded
 }
 
 func (c *coverages) add(r *Recording) {
@@ -195,15 +196,28 @@ func (c *coverages) add(r *Recording) {
 // gap notes a gap between two recordings.
 func (c *coverages) gap(a, b *Recording) {
 	if d := b.Manifest.Start.Sub(a.Manifest.End); d > longestGap {
-		c.gaps = append(c.gaps, fmt.Sprintf("nothing was recorded from %s to %s", a.Manifest.End.Wall().Format("15:04:05"), b.Manifest.Start.Wall().Format("15:04:05 MST")))
+		c.gaps = append(c.gaps, Event{T: a.Manifest.End, End: b.Manifest.Start, Kind: EventNotRecorded, Subject: Subject{Kind: KindObserver}, Value: d.Seconds(), Unit: "seconds"})
 	}
+}
+
+// unrecorded names the gaps, those after the third by their number.
+func (c *coverages) unrecorded() string {
+	var texts []string
+	for i, g := range c.gaps {
+		if i == 3 {
+			texts = append(texts, fmt.Sprintf("and at %d more times", len(c.gaps)-i))
+			break
+		}
+		texts = append(texts, "nothing was recorded "+g.Interval().words())
+	}
+	return strings.Join(texts, "; ")
 }
 
 func (c *coverages) rows() (out []Coverage) {
 	for _, name := range c.order {
 		row := *c.by[name]
 		if len(c.gaps) > 0 && row.State == CoverageOK {
-			row.State, row.Why = CoveragePartial, strings.Join(c.gaps, "; ")
+			row.State, row.Why = CoveragePartial, c.unrecorded()
 		}
 		out = append(out, row)
 	}

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -133,6 +134,20 @@ func TestConcat(t *testing.T) {
 	}
 	if r, err = Concat([]*Recording{a, b, late}); err != nil || r.Coverage[0].State != CoveragePartial || r.Coverage[0].Why == "" || len(r.Damage) != 1 {
 		t.Errorf("nobody recorded for half a minute: %+v, %v", r.Coverage, err)
+	}
+	if got := r.Unrecorded(); len(got) != 1 || got[0] != (Interval{sec(120), sec(150)}) {
+		t.Errorf("not recorded: %v", got)
+	}
+	cut := r.Cut(sec(140), sec(170))
+	if got := cut.Unrecorded(); len(got) != 1 || got[0] != (Interval{sec(120), sec(150)}) {
+		t.Errorf("not recorded, of a part: %v", got)
+	}
+	many := []*Recording{a}
+	for _, at := range []float64{100, 200, 300, 400, 500} {
+		many = append(many, &Recording{Manifest: Manifest{Start: sec(at), End: sec(at + 50), Host: "h"}})
+	}
+	if r, err = Concat(many); err != nil || len(r.Unrecorded()) != 5 || !strings.HasSuffix(r.Coverage[0].Why, "; and at 2 more times") {
+		t.Errorf("five gaps: %+v, %v", r.Coverage, err)
 	}
 	if _, err := Concat(nil); err == nil {
 		t.Error("nothing was put together")

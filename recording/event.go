@@ -17,6 +17,8 @@ type Event struct {
 const (
 	EventSignal       = "signal"        // attrs: signal (SIGPIPE, SIGSTOP, SIGCONT, SIGKILL …), from_pid, from_comm (who ran when it was sent), by ("kernel": no process asked for it, as with a fault, or with SIGKILL for want of memory); subject: the process that gets it
 	EventClockStep    = "clock-step"    // value: seconds the wall clock was moved against the monotonic one; subject: host
+	EventSuspended    = "suspended"     // the machine was suspended; value: seconds; subject: host. The recording's clock, CLOCK_MONOTONIC, stopped meanwhile (T and End are the first look afterwards), or went on from T to End, as it does over a suspend to idle on a machine without cpuidle
+	EventNotRecorded  = "not-recorded"  // nothing of the host was recorded from T to End, between two pieces of a ring: the recorder did not run, or the machine was suspended; value: seconds; subject: observer
 	EventObserverLate = "observer-late" // value: seconds a probe's tick came late; subject: observer; attrs: probe
 	EventProcessGone  = "process-gone"  // a watched process ended
 	EventNetnsGone    = "netns-gone"    // a namespace ended

@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"slices"
 
+	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 )
 
 // happened says what came about during the recording that a reader must know
 // before he trusts the rest: what he asked to look at went away, the clock was set,
-// a file could not be read to its end.
+// the machine was suspended, a file could not be read to its end.
 func happened(r *recording.Recording) []string {
 	var out []string
 	target := r.Manifest.Target
-	var ended []recording.Event
+	var ended, unrecorded []recording.Event
 	for _, e := range r.Events {
 		switch {
 		case e.Kind == recording.EventProcessGone && slices.Contains(target.PIDs, e.Subject.PID):
@@ -22,7 +24,14 @@ func happened(r *recording.Recording) []string {
 			out = append(out, fmt.Sprintf("the network namespace to look at, %s, went away at %s UTC: what came later was not seen", target.Netns, e.T))
 		case e.Kind == recording.EventClockStep:
 			out = append(out, fmt.Sprintf("the wall clock was set by %+.3f s at %s UTC: the recording's times and durations do not move with it, those in other logs do", e.Value, e.T))
+		case e.Kind == recording.EventSuspended:
+			out = append(out, fmt.Sprintf("the machine was suspended for %s from about %s UTC on: nothing ran meanwhile", units.Lasting(e.Value), e.T.Wall().Format("15:04:05")))
+		case e.Kind == recording.EventNotRecorded:
+			unrecorded = append(unrecorded, e)
 		}
+	}
+	if text := gapsOf(unrecorded, r.Window()); text != "" {
+		out = append(out, text)
 	}
 	if n := len(ended); n > 0 {
 		last := ended[n-1]
@@ -39,4 +48,21 @@ func happened(r *recording.Recording) []string {
 		}
 	}
 	return out
+}
+
+// gapsOf names the times of the window that were not recorded; "" for none.
+func gapsOf(gaps []recording.Event, window recording.Interval) string {
+	var all []recording.Interval
+	for _, g := range gaps {
+		all = append(all, g.Interval())
+	}
+	all = intervals.Clip(all, window)
+	if len(all) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("of these %s nothing was recorded for %s (%s UTC", units.Lasting(window.Length(0).Seconds()), units.Lasting(intervals.Seconds(all, 0)), all[0])
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more times", n)
+	}
+	return text + "): snag record did not run, or the machine was suspended"
 }

@@ -3,6 +3,7 @@ package verdict
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"snag/recording"
 	"snag/recording/rectest"
@@ -71,8 +72,13 @@ func TestWhatHappenedIsSaid(t *testing.T) {
 	}
 	gone(71)
 	r.Add(recording.Event{T: at, End: at, Kind: recording.EventClockStep, Value: 3600, Unit: "seconds"})
+	r.Add(recording.Event{T: at, End: at, Kind: recording.EventSuspended, Value: 20, Unit: "seconds"})
+	for _, from := range []float64{-20e9, 0.5e9} {
+		start := r.Manifest.Start.Add(time.Duration(from))
+		r.Add(recording.Event{T: start, End: start.Add(1e9), Kind: recording.EventNotRecorded, Value: 1, Unit: "seconds"})
+	}
 	all := strings.Join(Judge(r).Warnings, "\n")
-	for _, want := range []string{"1 of the 2 processes to look at ended, the last, relay[71], at " + at.String(), "set by +3600.000 s"} {
+	for _, want := range []string{"the machine was suspended for 20 s from about 08:53:25 UTC on", "of these 30 s nothing was recorded for 1.0 s (08:53:20.500–08:53:21.500 UTC): snag record did not run, or the machine was suspended", "1 of the 2 processes to look at ended, the last, relay[71], at " + at.String(), "set by +3600.000 s"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("warnings lack %q:\n%s", want, all)
 		}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"snag/probes/probe"
-	"snag/recording"
 )
 
 // Probe is the host probe.
@@ -33,7 +32,6 @@ type prober struct {
 	done   chan struct{}
 
 	meter     *meter
-	clock     clockWatch
 	machine   *machine
 	spaces    *spaces
 	processes *processes
@@ -74,7 +72,6 @@ func newProber(env *probe.Env, machine *machine) *prober {
 	mem := newMemory(env, m)
 	return &prober{
 		env: env, done: make(chan struct{}), meter: m,
-		clock:     clockWatch{anchor: env.Anchor.Wall - env.Anchor.Monotonic},
 		machine:   machine,
 		spaces:    newSpaces(env, m, once),
 		processes: newProcesses(env, m, machine),
@@ -118,7 +115,6 @@ func (p *prober) tick(late time.Duration, last bool) {
 	p.ticks++
 
 	p.meter.tick(late)
-	p.clock.look(p.env)
 	p.spaces.refresh(rows)
 	if anew {
 		p.spaces.again()
@@ -146,31 +142,4 @@ func (p *prober) tick(late time.Duration, last bool) {
 		p.meter.writeCoverage() // so that a recording that is cut off has one
 	}
 	p.meter.writeCost()
-}
-
-// clockWatch notices steps of the wall clock.
-type clockWatch struct{ anchor int64 }
-
-// stepAtLeast tells a step from slewing: adjtime moves the clock by at most
-// 0.5 ms a second (ntp_adjtime(2)), and two readings are a second apart.
-const stepAtLeast = 50 * time.Millisecond
-
-func (c *clockWatch) look(env *probe.Env) {
-	now := probe.NewAnchor()
-	if step, ok := c.step(now.Wall - now.Monotonic); ok {
-		t := env.Now()
-		env.Sink.Append(recording.Event{
-			T: t, End: t, Kind: recording.EventClockStep,
-			Subject: recording.Subject{Kind: recording.KindHost},
-			Value:   step.Seconds(), Unit: "seconds",
-		})
-	}
-}
-
-// step compares the clocks' distance with that of the last look and keeps the
-// new one, so that slow slewing never adds up to a step.
-func (c *clockWatch) step(distance int64) (time.Duration, bool) {
-	d := time.Duration(distance - c.anchor)
-	c.anchor = distance
-	return d, d > stepAtLeast || d < -stepAtLeast
 }

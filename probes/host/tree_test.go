@@ -251,21 +251,6 @@ func TestLateTicksAreTold(t *testing.T) {
 	}
 }
 
-func TestClockSteps(t *testing.T) {
-	c := clockWatch{anchor: 1000}
-	for i, s := range []struct {
-		distance int64
-		want     bool
-	}{
-		{1000 + 49e6, false}, {1000 + 98e6, false}, // slewing adds up to no step
-		{1000 + 98e6 + 51e6, true}, {1000 + 98e6 + 51e6, false}, {0, true},
-	} {
-		if _, got := c.step(s.distance); got != s.want {
-			t.Errorf("%d: step %v, want %v", i, got, s.want)
-		}
-	}
-}
-
 func TestNamespacesTakeTurns(t *testing.T) {
 	p, env, _ := copied(t, nil)
 	for i := range 100 {

@@ -3,11 +3,13 @@ package host
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
 	"snag/internal/units"
 	"snag/recording"
+	"snag/recording/intervals"
 	"snag/scene"
 	"snag/suspects/measure"
 	"snag/suspects/source"
@@ -30,6 +32,8 @@ var machinePaused = &suspect.Suspect{
 	Against: []string{
 		"decisive: context switches and interrupts went on at their rate: only snag was stopped (SIGSTOP, a debugger) or starved: see observer",
 		"decisive: the hypervisor counted the gap as steal: a noisy neighbour, see cpu-saturated",
+		"decisive: the machine was suspended, and counted that itself (/sys/power/suspend_stats/success)",
+		"snag record did not run in the gap: it says nothing of the machine",
 		"the wall clock was set: the recording's own clock does not move with it, and there is no gap",
 	},
 	LeadsTo:  measure.LatencyLeads(suspect.Lead{To: "observer", Lag: measure.FeltWithin}, suspect.Lead{To: scene.ConnectionErrors, Lag: 2 * measure.FeltWithin}),
@@ -57,6 +61,7 @@ type lull struct {
 	length float64 // s
 	alive  []alive
 	stolen float64 // s, of all CPUs
+	slept  float64 // s, while the machine was suspended
 }
 
 // alive is how much of a gap the machine lived through, by one counter.
@@ -74,7 +79,7 @@ func weighPaused(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		return nil
 	}
 	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindHost}, Next: "the host's log at that time; dmesg | grep -iE 'clocksource|stall|resum'"}
-	still, on, stolen := 0, 0, 0
+	still, on, stolen, slept := 0, 0, 0, 0
 	lost := 0.0
 	for _, g := range gaps {
 		e, side := g.evidence()
@@ -88,6 +93,8 @@ func weighPaused(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 			on++
 		case stolenSide:
 			stolen++
+		case sleptSide:
+			slept++
 		}
 	}
 	switch {
@@ -100,6 +107,8 @@ func weighPaused(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		}
 		f.Remedy = suspect.Remedy{Permanently: "Nothing here helps. Ask who runs the host what it did at " + f.Active[0].Start.String() + " UTC (snapshot, migration, suspend)."}
 		addStill(&f, s, lost)
+	case slept > 0:
+		f.Text = "gaps in snag's samples while the machine was suspended"
 	case stolen > 0:
 		f.Text = "gaps in snag's samples that the hypervisor counted as steal"
 	case on > 0:
@@ -116,6 +125,7 @@ const (
 	stoodStillSide
 	wentOnSide
 	stolenSide
+	sleptSide
 )
 
 func (g lull) evidence() (out []suspect.Evidence, side int) {
@@ -137,6 +147,10 @@ func (g lull) evidence() (out []suspect.Evidence, side int) {
 	e := suspect.Evidence{Value: g.length, Unit: "s", Source: source.Of("/proc/stat ctxt, intr", source.ContextSwitches, source.Interrupts), Origin: "the machine's own counters",
 		Text: fmt.Sprintf("from %s on no sample for %s, in which the machine made %s", g.Start, units.Lasting(g.length), text)}
 	switch {
+	case g.slept >= stoodFor*g.length:
+		e.Side, e.Grade, e.Value, e.Source, e.Origin = suspect.Against, suspect.Decisive, g.slept, source.Of("/sys/power/suspend_stats/success"), "the machine's own counters"
+		e.Text = fmt.Sprintf("of the %s without a sample from %s on the machine was suspended for %s", units.Lasting(g.length), g.Start, units.Lasting(g.slept))
+		return []suspect.Evidence{e}, sleptSide
 	case len(g.alive) == 0:
 		e.Side, e.Text = suspect.Missing, fmt.Sprintf("from %s on no sample for %s; too few events otherwise to know what the machine did in it", g.Start, units.Lasting(g.length))
 		return []suspect.Evidence{e}, unknownSide
@@ -202,10 +216,11 @@ func lulls(r *recording.Recording) []lull {
 			usual, ok := usualRate(s)
 			for i := 1; i < len(s.Points); i++ {
 				a, b := s.Points[i-1], s.Points[i]
-				if b.T.Sub(a.T) < longGap {
+				gap := recording.Interval{Start: a.T, End: b.T}
+				if b.T.Sub(a.T) < longGap || unrecordedIn(r, gap) {
 					continue
 				}
-				at := gapAt(&out, recording.Interval{Start: a.T, End: b.T})
+				at := gapAt(&out, gap)
 				if ok && b.V >= a.V {
 					at.alive = append(at.alive, alive{c.what, c.source, b.V - a.V, usual})
 				}
@@ -217,8 +232,27 @@ func lulls(r *recording.Recording) []lull {
 			n, _ := measure.StepsOf(s).Between(out[i].Interval)
 			out[i].stolen += n
 		}
+		out[i].slept = sleptIn(r, out[i].Interval)
 	}
 	return out
+}
+
+// sleptIn is for how much of a gap the machine was suspended, s.
+func sleptIn(r *recording.Recording, gap recording.Interval) float64 {
+	var slept []recording.Interval
+	for _, e := range r.Events {
+		if e.Kind == recording.EventSuspended && e.End > e.T {
+			slept = append(slept, e.Interval())
+		}
+	}
+	return intervals.Seconds(intervals.Clip(slept, gap), 0)
+}
+
+// unrecordedIn tells whether snag did not record in a gap: it says nothing of the machine then.
+func unrecordedIn(r *recording.Recording, gap recording.Interval) bool {
+	return slices.ContainsFunc(r.Events, func(e recording.Event) bool {
+		return e.Kind == recording.EventNotRecorded && e.T < gap.End && e.End > gap.Start
+	})
 }
 
 // gapAt finds a gap, made where it is new. Series of one tick share its time.

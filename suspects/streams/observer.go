@@ -151,27 +151,32 @@ func weighObserver(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	return []suspect.Finding{f}
 }
 
+// ticksOf is how a probe kept its time. No sample is due while nothing is recorded.
 func ticksOf(r *recording.Recording, s recording.Series) ticks {
 	t := ticks{probe: s.Labels["probe"], n: len(s.Points)}
 	end := r.Manifest.End
+	unrecorded := intervals.Merge(r.Unrecorded(), 0)
+	lasted := func(from, to recording.Time) time.Duration {
+		return to.Sub(from) - intervals.Overlap([]recording.Interval{{Start: from, End: to}}, unrecorded, end)
+	}
 	// Samples begin with the probe, not with the window; they end with the window.
 	if len(s.Points) > 0 {
-		t.began = s.Points[0].T.Sub(r.Manifest.Start).Seconds()
-		t.want = int(end.Sub(s.Points[0].T)/usual(s)) + 1
+		t.began = lasted(r.Manifest.Start, s.Points[0].T).Seconds()
+		t.want = int(lasted(s.Points[0].T, end)/usual(s)) + 1
 	}
 	long := usual(s).Seconds() + veryLate - 1
 	gap := func(from, to recording.Time) {
-		if d := to.Sub(from).Seconds(); d >= long {
+		if d := lasted(from, to).Seconds(); d >= long {
 			t.gaps++
 			t.gap += d
 			t.missing = append(t.missing, recording.Interval{Start: from, End: to})
 		}
 	}
 	for i, p := range s.Points {
-		t.latest = max(t.latest, p.V)
-		if p.V > veryLate {
-			late := time.Duration(p.V * float64(time.Second))
-			t.late = append(t.late, recording.Interval{Start: p.T.Add(-late), End: p.T})
+		late := lasted(due(p), p.T).Seconds()
+		t.latest = max(t.latest, late)
+		if late > veryLate {
+			t.late = append(t.late, recording.Interval{Start: due(p), End: p.T})
 		}
 		if i > 0 {
 			gap(s.Points[i-1].T, p.T)
@@ -183,16 +188,22 @@ func ticksOf(r *recording.Recording, s recording.Series) ticks {
 	return t
 }
 
-// usual is a probe's period: a second, or the shortest time between two of its
-// samples where that is more.
+// usual is a probe's period: a second, or the shortest time between the moments at which
+// two of its samples were due, where that is more. Samples themselves come closer: after a
+// stall a tick that waited is taken at once.
 func usual(s recording.Series) time.Duration {
 	shortest := time.Duration(0)
 	for i := 1; i < len(s.Points); i++ {
-		if d := s.Points[i].T.Sub(s.Points[i-1].T); shortest == 0 || d < shortest {
+		if d := due(s.Points[i]).Sub(due(s.Points[i-1])); shortest == 0 || d < shortest {
 			shortest = d
 		}
 	}
 	return max(time.Second, shortest.Round(time.Second))
+}
+
+// due is when a tick should have come, of which the value is how late it was.
+func due(p recording.Point) recording.Time {
+	return p.T.Add(-time.Duration(p.V * float64(time.Second)))
 }
 
 // counted is how many events of a measure are in its table. Every: it counts all

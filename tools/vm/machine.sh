@@ -67,9 +67,12 @@ fetch() {
 # what they need.
 modules="inet_diag tcp_diag udp_diag raw_diag unix_diag veth tun sch_tbf nf_tables nft_counter nft_limit nft_numgen nft_ct"
 
-# initramfs SUITE RELEASE INIT MODULES COMMANDS [EXTRA] packs busybox, snag, snag-lab, INIT,
-# these modules with what they need, these commands with their libraries, and what is in the
-# folder EXTRA.
+# Programs of this project in the initramfs.
+programs="bin/snag bin/snag-lab"
+
+# initramfs SUITE RELEASE INIT MODULES COMMANDS [EXTRA] packs busybox, $programs, INIT, these
+# modules with what they need, these commands with their libraries, and what is in the folder
+# EXTRA.
 initramfs() {
 	local d=$cache/$1 release=$2 init=$3 modules=$4 commands=$5 extra=${6:-} r=$cache/$1/initramfs m f
 	rm -rf "$r"
@@ -77,7 +80,7 @@ initramfs() {
 	cp "$(command -v busybox)" "$r/bin/busybox"
 	for f in sh modprobe; do ln -s busybox "$r/bin/$f"; done
 	ln -s bin "$r/sbin" # the kernel calls /sbin/modprobe
-	cp bin/snag bin/snag-lab "$r/bin/"
+	[ -z "$programs" ] || cp $programs "$r/bin/"
 	for f in $commands; do
 		rm -f "$r/bin/$f"
 		cp "$(command -v "$f")" "$r/bin/$f"
