@@ -294,7 +294,9 @@ func onSmallDisk(disk string) error {
 		is   func() bool
 	}{
 		{"a first piece", func() error { return nil }, func() bool { return pieces() >= 2 }},
-		{"it says that the disk is full", func() error { return fillUp(fill) }, func() bool { return n.has("until there is space") && n.has("no space left on device") && !n.has("--out") }},
+		{"it says that the disk is full", func() error { return fillUp(fill) }, func() bool {
+			return n.has("until there is space") && n.has("no space left on device") && !n.has("--out")
+		}},
 		{"it goes on", func() error { before = pieces(); return os.Remove(fill) }, func() bool { return n.has("recording continues") && pieces() > before }},
 	} {
 		if err := step.do(); err != nil {
