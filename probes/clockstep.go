@@ -60,15 +60,19 @@ const (
 type stepWatch struct {
 	read func() clocks
 	last clocks
+	// late is by how much the last look was late, and neither clocks nor count said why. The kernel
+	// counts a suspend after it let processes run again (pm_suspend, kernel/power/suspend.c).
+	late time.Duration
 }
 
-func newStepWatch(read func() clocks) *stepWatch { return &stepWatch{read, read()} }
+func newStepWatch(read func() clocks) *stepWatch { return &stepWatch{read: read, last: read()} }
 
 // looked is what came about between two looks; 0: it did not.
 type looked struct {
 	step    time.Duration // the wall clock was set by it
 	slept   time.Duration // the machine was suspended, and the monotonic clock stopped
-	sleptOn time.Duration // the machine was suspended, and the monotonic clock went on: at most so long
+	sleptOn time.Duration // the machine was suspended, and the monotonic clock went on: at most so long,
+	ago     time.Duration // until so long ago
 }
 
 func (s *stepWatch) look() (l looked) {
@@ -77,12 +81,18 @@ func (s *stepWatch) look() (l looked) {
 	if step := time.Duration((now.wall - s.last.wall) - boot); step.Abs() >= leastStep {
 		l.step = step
 	}
-	late := time.Duration(ran) - lookEach
+	late, before := time.Duration(ran)-lookEach, s.late
+	counted := s.last.suspends >= 0 && now.suspends > s.last.suspends
+	s.late = 0
 	switch slept := time.Duration(boot - ran); {
 	case slept >= leastStep:
 		l.slept = slept
-	case s.last.suspends >= 0 && now.suspends > s.last.suspends && late >= leastStep:
+	case counted && late >= leastStep:
 		l.sleptOn = late
+	case counted && before >= leastStep:
+		l.sleptOn, l.ago = before, time.Duration(ran)
+	default:
+		s.late = late
 	}
 	s.last = now
 	return l
@@ -100,7 +110,8 @@ func (s *stepWatch) notice(sink recording.Sink, now recording.Time, say func(str
 		say(fmt.Sprintf("the machine was suspended for %.1f s; the recording's clock stopped meanwhile", l.slept.Seconds()))
 	}
 	if l.sleptOn != 0 {
-		sink.Append(hostEvent(recording.EventSuspended, now.Add(-l.sleptOn), now, l.sleptOn))
+		end := now.Add(-l.ago)
+		sink.Append(hostEvent(recording.EventSuspended, end.Add(-l.sleptOn), end, l.sleptOn))
 		say(fmt.Sprintf("the machine was suspended for %.1f s; nothing was recorded meanwhile", l.sleptOn.Seconds()))
 	}
 }

@@ -32,9 +32,14 @@ func TestStepWatch(t *testing.T) {
 		{"suspended, and set an hour back", second, hour + second, second, 9, looked{step: -hour, slept: hour}},
 		{"snag was stopped for a minute", 61 * second, 61 * second, 61 * second, 9, looked{}},
 		{"suspended to idle for a minute, and the clock went on", 61 * second, 61 * second, 61 * second, 10, looked{sleptOn: time.Minute}},
-		{"suspended for a moment", second, second, second, 11, looked{}},
+		{"suspended to idle for a minute, and not counted yet", 61 * second, 61 * second, 61 * second, 10, looked{}},
+		{"counted a second later", second, second, second, 11, looked{sleptOn: time.Minute, ago: second}},
+		{"and once", second, second, second, 11, looked{}},
+		{"suspended for an hour, and not counted yet", hour + second, hour + second, second, 11, looked{slept: hour}},
+		{"counted a second later, too", second, second, second, 12, looked{}},
+		{"suspended for a moment", second, second, second, 13, looked{}},
 		{"the counter is gone", 61 * second, 61 * second, 61 * second, -1, looked{}},
-		{"the counter is back", 61 * second, 61 * second, 61 * second, 12, looked{}},
+		{"the counter is back", 61 * second, 61 * second, 61 * second, 14, looked{}},
 	} {
 		now.wall += int64(c.wall)
 		now.boot += int64(c.boot)

@@ -53,6 +53,7 @@ disk() {
 # that it sleeps. It ends when the machine has.
 buttons() {
 	until [ -s "$d/$1.sleeps" ] || [ -e "$d/$1.over" ]; do sleep 1; done
+	[ ! -e "$d/$1.over" ] || return 0
 	sleep 20
 	echo system_powerdown
 	until [ -e "$d/$1.over" ]; do sleep 1; done
