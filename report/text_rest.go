@@ -19,7 +19,7 @@ func (p *page) notSeen(v *verdict.Verdict) {
 	// What a host's own counters would tell is no answer to who has a capture or a log.
 	ofFiles := len(v.Recording.Manifest.Files) > 0 || onlyAsked(v.Recording)
 	for _, e := range v.With(verdict.NotSeen) {
-		if p.Verbose || e.Subject.Kind != "" && !(answered && p.detail.others == 0) || !answered && !ofFiles && explains(e.Suspect, v.Symptoms) {
+		if p.Verbose || e.Subject.Kind != "" && (!answered || p.detail.others != 0) || !answered && !ofFiles && explains(e.Suspect, v.Symptoms) {
 			full = append(full, e)
 		} else {
 			names = append(names, e)

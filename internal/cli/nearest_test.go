@@ -13,7 +13,7 @@ func TestNearest(t *testing.T) {
 		want  string
 	}{
 		{"fnd", "find judge show compare", "find"},
-		{"fidn", "find judge show compare", "find"},
+		{"fimd", "find judge show compare", "find"},
 		{"jugde", "find judge show compare", "judge"},
 		{"prot", "port pid unit peek", "port"},
 		{"PORT", "port pid", "port"},

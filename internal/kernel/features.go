@@ -30,8 +30,8 @@ type Feature struct {
 	Cure   string `json:"cure,omitempty"` // what would make it work
 }
 
-// Features asks the running kernel for what snag measures with. proc and sys are the roots of procfs and sysfs. It needs
-// no privileges for most answers; with them, it loads a program of two instructions and removes it again.
+// Features asks the running kernel for what snag measures with. proc and sys are the roots of procfs and sysfs. It
+// needs no privileges for most answers; with them, it loads a program of two instructions and removes it again.
 func Features(proc, sys string) []Feature {
 	types, err := Types()
 	all := []Feature{fromError(Feature{Name: "kernel types (BTF)", For: "every BPF program"}, err)}

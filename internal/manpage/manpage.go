@@ -1,5 +1,5 @@
-// Package manpage writes a command's manual page, in the language of man(7). cobra has a package for that; it would link a
-// reader of Markdown into snag.
+// Package manpage writes a command's manual page, in the language of man(7). cobra has a package for that; it would
+// link a reader of Markdown into snag.
 package manpage
 
 import (
@@ -111,7 +111,8 @@ func byDefault(f *pflag.Flag) string {
 	return " (default: " + escape(f.DefValue) + ")"
 }
 
-// paragraphs are blocks with an empty line between them. Lines that begin with a space are printed as they are: commands.
+// paragraphs are blocks with an empty line between them. Lines that begin with a space are printed as they are:
+// commands.
 func paragraphs(s string) string {
 	var b strings.Builder
 	literal, begins := false, false

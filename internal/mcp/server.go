@@ -1,7 +1,7 @@
 // Package mcp is the server side of the Model Context Protocol over lines of JSON (its stdio transport): tools,
 // resources, progress and cancellation. Specification: modelcontextprotocol.io, revision 2025-11-25. It knows nothing
-// of what the tools do. Why it is not the official SDK: docs/decisions/0009-own-mcp-server.md; tests talk to it with the
-// SDK's client.
+// of what the tools do. Why it is not the official SDK: docs/decisions/0009-own-mcp-server.md; tests talk to it with
+// the SDK's client.
 package mcp
 
 import (

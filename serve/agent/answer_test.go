@@ -32,8 +32,8 @@ func entrySchema(t *testing.T) []byte {
 	return text
 }
 
-// The verdict on every case of the catalogue is an answer: the verdict first, within its bounds, by its schema, and each
-// finding a row as --json writes it.
+// The verdict on every case of the catalogue is an answer: the verdict first, within its bounds, by its schema, and
+// each finding a row as --json writes it.
 func TestAnswers(t *testing.T) {
 	files, err := filepath.Glob("../../suspects/testdata/*/guilty.txtar")
 	if err != nil || len(files) < 50 {

@@ -20,7 +20,8 @@ type compareIn struct {
 	For  string `json:"for,omitempty" doc:"with at: how long each time is; default 30s"`
 }
 
-// Comparison is a comparison as a tool returns it: the document of snag compare --json (docs/compare.md), its lists cut.
+// Comparison is a comparison as a tool returns it: the document of snag compare --json (docs/compare.md), its lists
+// cut.
 type Comparison struct {
 	compared.Document
 	LeftOut []string `json:"left_out" doc:"how much of which list is left out"`
