@@ -184,7 +184,7 @@ func tuneUndo(f *tuneFlags) *cobra.Command {
 					err = nil
 				}
 				if e.State.Persisted && len(e.State.Files) == 0 {
-					fmt.Fprintln(cmd.OutOrStdout(), "its files are no longer snag's; systemctl daemon-reload has systemd read anew what is there")
+					fmt.Fprintln(cmd.OutOrStdout(), "its files are no longer snag's; systemctl daemon-reload makes systemd read again what is there")
 				}
 				return err
 			})
