@@ -21,7 +21,7 @@ func main() {
 func run() error {
 	manifest := flag.String("manifest", "packaging/kubernetes/snag-record.yaml", "the DaemonSet")
 	root := flag.String("root", "", "the unpacked image")
-	volumes := flag.String("volumes", "", "a folder in which each writable volume of the manifest is a folder of its name")
+	volumes := flag.String("volumes", "", "where the volumes of the manifest are folders of their names; a hostPath of type Directory is the host's own")
 	ownPIDs := flag.Bool("own-pids", false, "a PID namespace of its own, although the manifest asks for the host's")
 	flag.Parse()
 	if *root == "" || *volumes == "" || flag.NArg() == 0 {

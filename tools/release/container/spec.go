@@ -8,8 +8,8 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// configuration is what runs the first container of a pod, with these arguments. root is the unpacked image. Volumes that
-// the container may write to are folders below volumes.
+// configuration is what runs the first container of a pod, with these arguments. root is the unpacked image. The limit of
+// open files is that of who runs it: only CAP_SYS_RESOURCE could raise it.
 func configuration(pod core.PodSpec, root, volumes string, args []string) (*specs.Spec, error) {
 	of := pod.Containers[0]
 	var granted []string
@@ -55,14 +55,15 @@ func separate(s *specs.Spec) {
 	s.Linux.Namespaces = append(s.Linux.Namespaces, specs.LinuxNamespace{Type: specs.PIDNamespace})
 }
 
+// mount has what is there on every host from there, and the rest from a folder of the test.
 func mount(m core.VolumeMount, v *core.Volume, volumes string) specs.Mount {
 	options := []string{"rbind"}
 	source := filepath.Join(volumes, v.Name)
+	if v.HostPath != nil && v.HostPath.Type != nil && *v.HostPath.Type == core.HostPathDirectory {
+		source = v.HostPath.Path
+	}
 	if m.ReadOnly {
 		options = append(options, "ro")
-		if v.HostPath != nil {
-			source = v.HostPath.Path
-		}
 	}
 	return specs.Mount{Destination: m.MountPath, Type: "bind", Source: source, Options: options}
 }
