@@ -57,6 +57,13 @@ for incident in listen-overflow cpu-throttled; do
 	"$snag" show --table facts "$work/$incident" | grep -q '"shop/web-0/app"' || fail "$incident: the names of containers were not read"
 done
 
+# The recorder itself, as the DaemonSet starts it.
+mkdir "$work/recorder"
+"$container" -manifest "$manifest" -root "$work/root" -volumes "$work/volumes" >"$work/recorder/config.json"
+timeout --preserve-status -s INT 8 runc --root "$work/state" run -b "$work/recorder" "$space" >"$work/said" 2>&1 ||
+	fail "snag record: $(cat "$work/said")"
+[ -n "$(find "$work/volumes/ring/ring" -name '*.snag')" ] || fail "snag record left no piece: $(cat "$work/said")"
+
 OWN_PIDS=yes "$lab" run listen-overflow --for 6s --snag "$work/snag" --out "$work/cut" >"$work/said" 2>&1 || true
 [ -d "$work/cut" ] || fail "without the host's PIDs: $(cat "$work/said")"
 judged "$work/cut" '(.warnings[0] | test("^the view is cut, so nobody is cleared.*--pid=host")) and (.verdict | length > 20 and all(.state != "cleared"))' ||

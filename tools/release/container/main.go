@@ -24,8 +24,8 @@ func run() error {
 	volumes := flag.String("volumes", "", "where the volumes of the manifest are folders of their names; a hostPath of type Directory is the host's own")
 	ownPIDs := flag.Bool("own-pids", false, "a PID namespace of its own, although the manifest asks for the host's")
 	flag.Parse()
-	if *root == "" || *volumes == "" || flag.NArg() == 0 {
-		return errors.New("usage: container -root FOLDER -volumes FOLDER [-manifest FILE] [-own-pids] ARGUMENTS OF SNAG")
+	if *root == "" || *volumes == "" {
+		return errors.New("usage: container -root FOLDER -volumes FOLDER [-manifest FILE] [-own-pids] [ARGUMENTS OF SNAG]")
 	}
 	text, err := os.ReadFile(*manifest)
 	if err != nil {

@@ -127,6 +127,12 @@ func TestConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !slices.Equal(s.Process.Args, []string{"/usr/bin/snag", "find"}) {
+		t.Errorf("it runs %v", s.Process.Args)
+	}
+	if s, err := configuration(pod, "/root", "/volumes", nil); err != nil || !slices.Equal(s.Process.Args[:2], []string{"/usr/bin/snag", "record"}) {
+		t.Errorf("without arguments: %v, %v", s, err)
+	}
 	granted := s.Process.Capabilities
 	if len(granted.Bounding) != len(pod.Containers[0].SecurityContext.Capabilities.Add) || granted.Bounding[0] != "CAP_BPF" || granted.Ambient != nil {
 		t.Errorf("capabilities %+v", granted)

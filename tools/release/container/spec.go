@@ -8,10 +8,13 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// configuration is what runs the first container of a pod, with these arguments. root is the unpacked image. The limit of
+// configuration is what runs the first container of a pod, with these arguments or, without any, its own. root is the unpacked image. The limit of
 // open files is that of who runs it: only CAP_SYS_RESOURCE could raise it.
 func configuration(pod core.PodSpec, root, volumes string, args []string) (*specs.Spec, error) {
 	of := pod.Containers[0]
+	if len(args) == 0 {
+		args = of.Args
+	}
 	var granted []string
 	for _, c := range of.SecurityContext.Capabilities.Add {
 		granted = append(granted, "CAP_"+string(c))
