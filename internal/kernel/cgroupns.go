@@ -41,8 +41,12 @@ func enterCgroups(proc string) error {
 	var last error
 	for _, pid := range []string{"1", "2"} {
 		path := proc + "/" + pid + "/ns/cgroup"
-		if to, err := os.Readlink(path); err != nil || to != initialCgroups {
-			last = fmt.Errorf("enter the host's cgroup namespace: %s is %q (%w)", path, to, err)
+		to, err := os.Readlink(path)
+		if err == nil && to != initialCgroups {
+			err = fmt.Errorf("%s is %s, not the host's", path, to)
+		}
+		if err != nil {
+			last = fmt.Errorf("find the host's cgroup namespace: %w", err)
 			continue
 		}
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
