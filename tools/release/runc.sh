@@ -70,6 +70,13 @@ judged "$work/cut" '(.warnings[0] | test("^the view is cut, so nobody is cleared
 	fail "without the host's PIDs: $(cat "$work/said")"
 ("$snag" judge "$work/cut" || true) | head -3 | grep -q '^! the view is cut' || fail "the text does not begin with what was not seen"
 
+# Without the mount of the host's control groups, as with kubectl debug, nobody is cleared of throttling.
+sed -e '/^            - name: cgroup$/,+2d' -e '/^        - name: cgroup$/,+3d' "$manifest" >"$work/manifest.yaml"
+MANIFEST=$work/manifest.yaml "$lab" run cpu-throttled --for 6s --snag "$work/snag" --out "$work/own-groups" >"$work/said" 2>&1 || true
+judged "$work/own-groups" '.verdict | map(select(.suspect == "cpu-throttled")) | length > 0 and all(.state == "not-seen")' ||
+	fail "with control groups of its own: $(cat "$work/said")"
+[ -n "$(rows "$work/own-groups" '.probe == "host.cgroup" and (.cure | test("cgroupns=host"))')" ] || fail "it does not say how to see all control groups"
+
 # Each capability is needed: without it, the coverage names it.
 ip netns add "$space"
 ip netns exec "$space" setpriv --reuid 65534 --regid 65534 --clear-groups python3 -m http.server 8099 --bind 127.0.0.1 >/dev/null 2>&1 &

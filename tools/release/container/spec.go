@@ -78,6 +78,7 @@ func kernelMounts() []specs.Mount {
 		{Destination: "/proc", Type: "proc", Source: "proc", Options: safe},
 		{Destination: "/dev", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "strictatime", "mode=755", "size=65536k"}},
 		{Destination: "/sys", Type: "sysfs", Source: "sysfs", Options: append([]string{"ro"}, safe...)},
+		{Destination: "/sys/fs/cgroup", Type: "cgroup", Source: "cgroup", Options: append([]string{"ro", "relatime"}, safe...)}, // its own
 	}
 }
 
