@@ -194,7 +194,7 @@ release: ## dist/: static programs, .deb, .rpm and image for amd64 and arm64, SB
 	cd tools/release && $(GO) build -o ../../bin/release .
 	bin/release -version '$(RELEASE)' -out dist
 
-release-check: ## make a release twice and compare; install, use, upgrade, remove and purge it in a Debian chroot; lintian, rpm, image (root, about 10 min)
+release-check: ## make a release twice and compare; install, use, upgrade, remove and purge it in a Debian chroot; lintian, rpm, image, runc (root, about 12 min)
 	tools/setup.sh release-check
 	tools/release/check.sh
 

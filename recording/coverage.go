@@ -1,6 +1,9 @@
 package recording
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // State of a measure. "Not measured" is a state of its own: a measure without a
 // Coverage row was not measured, and nothing may be cleared by its silence.
@@ -36,10 +39,11 @@ type Coverage struct {
 
 // Withheld tells that the measure ran, but that what it saw is only what this
 // user, or this container, may see, or what its limits let it hold open: its cure names a
-// capability, the host's PIDs or the limit of open files. Nothing of the rest may be cleared
-// by its silence.
+// capability, the host's PIDs or control groups, a profile of AppArmor or the limit of open
+// files. Nothing of the rest may be cleared by its silence.
 func (c Coverage) Withheld() bool {
-	return c.State == CoveragePartial && (strings.Contains(c.Cure, "CAP_") || strings.Contains(c.Cure, "hostPID") || strings.Contains(c.Cure, "ulimit -n"))
+	names := func(part string) bool { return strings.Contains(c.Cure, part) }
+	return c.State == CoveragePartial && slices.ContainsFunc([]string{"CAP_", "hostPID", "cgroupns", "apparmor=", "ulimit -n"}, names)
 }
 
 // InSlices tells that the measure was taken in slices of the time.

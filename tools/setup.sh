@@ -87,7 +87,7 @@ bench-syscalls) want="$tracers" ;;
 bench-record) want="linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
 bench-load) want="iproute2 nginx wrk redis-server redis-tools nftables python3 python3-pip util-linux" ;;
 release) want="" ;;
-release-check) want="debootstrap iproute2 jq lintian qemu-user-static rpm shellcheck skopeo systemd" ;;
+release-check) want="debootstrap iproute2 jq lintian python3 qemu-user-static rpm runc shellcheck skopeo systemd" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
 *) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load|release|release-check]" >&2; exit 2 ;;
 esac
@@ -151,8 +151,8 @@ if [ "${1:-all}" = all ]; then
 	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make bench-record what tools/benchrecord/peers.sh says; make bench-load what tools/benchload/peers.sh says; make vm and make lab-vm say what they need"
 fi
 if [ "${1:-all}" = release ] || [ "${1:-all}" = release-check ]; then
-	# What packs a release: 40 modules (tools/release). arm64 links what amd64 does.
-	(cd tools/release && "${GO:-go}" list -deps -test . >/dev/null)
+	# What packs a release and checks its manifests: 60 modules (tools/release). arm64 links what amd64 does.
+	(cd tools/release && "${GO:-go}" list -deps -test ./... >/dev/null)
 	GOARCH=arm64 "${GO:-go}" list -deps ./cmd/snag >/dev/null
 fi
 if [ "${1:-all}" = bench-files ]; then

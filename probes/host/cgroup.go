@@ -129,11 +129,15 @@ func (c *cgroups) forget(measured map[group]bool) {
 	}
 }
 
+// cureCgroups is of a container that has control groups of its own; what it does not see it must not clear
+// (recording.Coverage.Withheld).
+const cureCgroups = "run snag on the host, or its container with the host's control groups (docker run --cgroupns=host; in Kubernetes as root with CAP_SYS_ADMIN, and /sys/fs/cgroup of the host)"
+
 // one measures one group.
 func (c *cgroups) one(t recording.Time, g group, settings bool) {
 	dir, ok := c.dir(g)
 	if !ok {
-		c.meter.note("host.cgroup", "control groups outside snag's own cgroup namespace were not measured", "run snag on the host, not in a container")
+		c.meter.note("host.cgroup", "control groups outside snag's own cgroup namespace were not measured", cureCgroups)
 		return
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/kernel"
 	"snag/probes/probe"
 	"snag/recording"
 	"snag/recording/kernellog"
@@ -40,16 +41,27 @@ func (k kmsg) close()                       { unix.Close(int(k)) }
 
 func openKmsg() (records, error) {
 	fd, err := unix.Open("/dev/kmsg", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if errors.Is(err, unix.EPERM) { // check_syslog_permissions, kernel/printk/printk.c
-		err = fmt.Errorf("%w: kernel.dmesg_restrict is set, and CAP_SYSLOG is lacking", err)
-	}
 	if err != nil {
-		return nil, &probe.Unavailable{
-			Why:  fmt.Sprintf("open /dev/kmsg: %v", err),
-			Cure: "run as root, or give the binary CAP_SYSLOG (sysctl kernel.dmesg_restrict)",
-		}
+		caps, _ := kernel.Capabilities("/proc") // none: the first thing that may be lacking
+		return nil, noKmsg(err, caps.Has(unix.CAP_SYSLOG))
 	}
 	return kmsg(fd), nil
+}
+
+// noKmsg says why the device could not be opened, by who may read the kernel's log, or may not. Runtimes give a container
+// neither the device nor, in its control group, the right to open it.
+func noKmsg(err error, permitted bool) *probe.Unavailable {
+	no := &probe.Unavailable{
+		Why:  fmt.Sprintf("open /dev/kmsg: %v", err),
+		Cure: "run as root, or give the binary CAP_SYSLOG (sysctl kernel.dmesg_restrict)",
+	}
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EPERM) && permitted:
+		no.Cure = "run snag on the host, or give its container the device (docker run --device /dev/kmsg:/dev/kmsg:r)"
+	case errors.Is(err, unix.EPERM): // check_syslog_permissions, kernel/printk/printk.c
+		no.Why += ": kernel.dmesg_restrict is set, and CAP_SYSLOG is lacking"
+	}
+	return no
 }
 
 // kernelLog looks for lines that name a cause.

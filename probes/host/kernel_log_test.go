@@ -161,3 +161,21 @@ func FuzzLogRecord(f *testing.F) {
 		}
 	})
 }
+
+// What is said of a device that can't be opened must help: a container lacks the device, not the capability.
+func TestNoKmsg(t *testing.T) {
+	for _, c := range []struct {
+		err       error
+		permitted bool
+		why, cure string
+	}{
+		{unix.ENOENT, true, "no such file", "--device /dev/kmsg"},
+		{unix.EPERM, true, "operation not permitted", "--device /dev/kmsg"}, // the device's control group
+		{unix.EPERM, false, "dmesg_restrict is set, and CAP_SYSLOG is lacking", "CAP_SYSLOG"},
+		{unix.EACCES, false, "permission denied", "run as root"},
+	} {
+		if got := noKmsg(c.err, c.permitted); !strings.Contains(got.Why, c.why) || !strings.Contains(got.Cure, c.cure) {
+			t.Errorf("%v, %v: %+v", c.err, c.permitted, got)
+		}
+	}
+}

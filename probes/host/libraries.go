@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"snag/internal/elffile"
+	"snag/internal/kernel"
 	"snag/internal/procroot"
 	"snag/probes/probe"
 	"snag/recording"
@@ -72,10 +73,18 @@ func (l *libraries) measure(all map[int]*process) {
 			l.meter.note("host.libraries", fmt.Sprintf("those of %d busy processes were left out: at most %d", left, mostMapped), "name a target: --pid or --unit")
 		}
 		if refused > 0 {
-			l.meter.note("host.libraries", fmt.Sprintf("those of %d processes of other users can't be read", refused), "run as root, or give the binary CAP_SYS_PTRACE")
+			l.meter.note("host.libraries", fmt.Sprintf("those of %d processes of other users can't be read", refused), cureMaps(kernel.SeesDescriptors(l.env.Proc)))
 		}
 		return nil
 	})
+}
+
+// cureMaps is what lets snag read the maps of others. Where it has the capability, a security module refuses them.
+func cureMaps(ptrace bool) string {
+	if ptrace {
+		return ""
+	}
+	return "run as root, or give the binary CAP_SYS_PTRACE"
 }
 
 // forget drops what is gone: the bounds are of what runs now, or a recorder of days would look at its

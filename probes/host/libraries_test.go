@@ -36,6 +36,13 @@ func TestParseMaps(t *testing.T) {
 	}
 }
 
+// A capability that snag has is not named as what is lacking.
+func TestCureMaps(t *testing.T) {
+	if cureMaps(true) != "" || !strings.Contains(cureMaps(false), "CAP_SYS_PTRACE") {
+		t.Errorf("with it %q, without %q", cureMaps(true), cureMaps(false))
+	}
+}
+
 // The build id is what readelf says.
 func TestBuildID(t *testing.T) {
 	// Of readelf itself: a program of Debian, so with a build id, whatever is in PATH before it.

@@ -168,6 +168,9 @@ func (p *processes) scan(t recording.Time, rows map[int]bool, last bool) error {
 	if l := kernel.SeesProcesses(p.env.Proc); l != nil {
 		p.meter.note("host.processes", "processes of other users were not seen: "+l.Why, l.Cure)
 	}
+	if l := kernel.SeesOthers(p.env.Proc); l != nil {
+		p.meter.note("host.processes", "what other processes hold was not seen: "+l.Why, l.Cure)
+	}
 	if hidden > 0 {
 		p.meter.note("host.processes", fmt.Sprintf("whether %d processes of other users hold sockets could not be seen", hidden), "run as root, or give the binary CAP_SYS_PTRACE")
 	}

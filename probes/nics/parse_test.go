@@ -1,12 +1,16 @@
 package nics
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"snag/internal/procfile"
+	"snag/probes/probe"
 	"snag/probes/probe/probetest"
 	"snag/recording"
 )
@@ -133,4 +137,17 @@ func FuzzPerCPU(f *testing.F) {
 			procfile.Actions(l.Kind, l.Rest)
 		})
 	})
+}
+
+// A runtime mounts /dev/null over the file: that is no fault of snag's, and no count of 0.
+func TestHiddenInterrupts(t *testing.T) {
+	proc := t.TempDir()
+	if err := os.WriteFile(filepath.Join(proc, "interrupts"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	hidden := interrupts{env: &probe.Env{Proc: proc}, table: newTable(maxInterruptSeries)}
+	var no *probe.Unavailable
+	if err := hidden.measure(0); !errors.As(err, &no) || !strings.Contains(no.Cure, "systempaths=unconfined") {
+		t.Errorf("%v", err)
+	}
 }

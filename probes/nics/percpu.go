@@ -53,6 +53,12 @@ func (n *interrupts) measure(t recording.Time) error {
 	if err != nil {
 		return err
 	}
+	if len(data) == 0 { // the kernel's has a head always
+		return &probe.Unavailable{
+			Why:  "/proc/interrupts is empty: a container runtime hides it",
+			Cure: "run snag on the host, or its container with all of /proc (docker run --security-opt systempaths=unconfined)",
+		}
+	}
 	n.names = map[int]string{}
 	err = procfile.EachCPU(data, func(cpus []int, l procfile.PerCPU) {
 		info, devices, last := procfile.Actions(l.Kind, l.Rest)

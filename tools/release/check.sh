@@ -14,7 +14,8 @@ say() { echo "release-check: $* ($SECONDS s)"; }
 
 shellcheck tools/release/*.sh
 shellcheck -s sh packaging/scripts/*
-(cd tools/release && go vet . && go test . && go build -o "$work/release" .)
+(cd tools/release && go vet ./... && go test ./... && go build -o "$work/release" . && go build -o "$work/container" ./container)
+go build -ldflags "-s -w" -o "$work/snag-lab" ./cmd/snag-lab
 [ -z "$(git status --porcelain)" ] || say "note: what is not committed is not checked"
 
 # made FOLDER VERSION ARCHITECTURES: the release in FOLDER/dist, of a clone there.
@@ -45,6 +46,8 @@ say "the .rpm was installed, upgraded and removed"
 "$here/image.sh" snag-1.0.0-linux-amd64.oci.tar amd64
 "$here/image.sh" snag-1.0.0-linux-arm64.oci.tar arm64
 say "the images run, with a root that is read-only"
+"$here/runc.sh" "snag-1.0.0-linux-$(dpkg --print-architecture).oci.tar" "$work/snag-lab" "$work/container"
+say "runc runs the image as the DaemonSet asks for: culprits are named, and what is not seen is said"
 for arch in amd64 arm64; do
 	jq -e '.packages | length > 40 and all(.licenseConcluded != "NOASSERTION")' "snag-1.0.0-linux-$arch.spdx.json" >/dev/null ||
 		{ echo "release-check: the SBOM of $arch lacks modules or licences" >&2; exit 1; }
