@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// The capabilities that snag's messages ask for are those that the manifests grant and that docs/containers.md explains.
+// The capabilities that snag's messages ask for are those that the manifests grant and that docs/containers.md
+// explains.
 func TestCapabilities(t *testing.T) {
 	want := namedInCode(t)
 	page := text(t, "../docs/containers.md")

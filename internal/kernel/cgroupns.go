@@ -13,10 +13,10 @@ import (
 // initialCgroups is the link of the host's own cgroup namespace (PROC_CGROUP_INIT_INO in include/linux/proc_ns.h).
 const initialCgroups = "cgroup:[4026531835]"
 
-// JoinCgroups moves this program into the host's cgroup namespace, if it is in a container's that has the host's control
-// groups mounted. Kubernetes gives each container that is not privileged a namespace of its own, in which /proc names the
-// groups of other processes from there ("/../../pod7/…"), and the files below /sys/fs/cgroup are not found by that.
-// The namespace is a thread's, and Go has several threads before main: so the program is started again, and
+// JoinCgroups moves this program into the host's cgroup namespace, if it is in a container's that has the host's
+// control groups mounted. Kubernetes gives each container that is not privileged a namespace of its own, in which /proc
+// names the groups of other processes from there ("/../../pod7/…"), and the files below /sys/fs/cgroup are not found by
+// that. The namespace is a thread's, and Go has several threads before main: so the program is started again, and
 // JoinCgroups does not return. It returns nil where there is nothing to join. It needs CAP_SYS_ADMIN (setns(2)).
 func JoinCgroups(proc string) error {
 	own, err := os.Readlink(proc + "/self/ns/cgroup")

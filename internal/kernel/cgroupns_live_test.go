@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A program in a cgroup namespace of its own is started again in the host's, with its arguments; in the host's it is not.
+// A program in a cgroup namespace of its own is started again in the host's, with its arguments; in the host's it is
+// not.
 func TestJoinCgroups(t *testing.T) {
 	if os.Geteuid() != 0 || SeesPIDs("/proc") != nil {
 		t.Skip("needs root, and the host's PIDs")

@@ -48,8 +48,8 @@ func openKmsg() (records, error) {
 	return kmsg(fd), nil
 }
 
-// noKmsg says why the device could not be opened, by who may read the kernel's log, or may not. Runtimes give a container
-// neither the device nor, in its control group, the right to open it.
+// noKmsg says why the device could not be opened, by who may read the kernel's log, or may not. Runtimes give a
+// container neither the device nor, in its control group, the right to open it.
 func noKmsg(err error, permitted bool) *probe.Unavailable {
 	no := &probe.Unavailable{
 		Why:  fmt.Sprintf("open /dev/kmsg: %v", err),
