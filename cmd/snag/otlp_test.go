@@ -94,7 +94,7 @@ func TestAVerdictAsALogRecord(t *testing.T) {
 		}
 	}
 	found := map[verdict.Standing]bool{}
-	for _, file := range []string{"udp-receive-buffer-full/innocent", "reconnect-storm/innocent", "encoder-stall/innocent", "disk-stall/innocent", "udp-receive-buffer-full/blind", "disk-stall/blind", "encoder-stall/blind"} {
+	for _, file := range []string{"udp-receive-buffer-full/innocent-few", "reconnect-storm/innocent-deploy", "encoder-stall/innocent-first-frame", "disk-stall/innocent-unfelt", "disk-stall/innocent-brief", "udp-receive-buffer-full/blind", "disk-stall/blind", "encoder-stall/blind"} {
 		v := judged(t, file)
 		standing := v.Standing()
 		if standing == verdict.Found {

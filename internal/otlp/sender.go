@@ -34,7 +34,10 @@ type Counts struct {
 	Dropped int64 // log records that no collector has
 }
 
-const mostQueued = 256
+const (
+	mostQueued   = 256
+	firstMetrics = 5 * time.Second
+)
 
 // Add hands over one log record and returns at once.
 func (s *Sender) Add(l Log) {
@@ -122,14 +125,16 @@ func (s *Sender) flush(ctx context.Context) {
 }
 
 func (s *Sender) sendMetrics(ctx context.Context) {
-	tick := time.NewTicker(s.Every)
-	defer tick.Stop()
+	// The first ones come early, but not before what they are of has begun.
+	next := time.NewTimer(min(s.Every, firstMetrics))
+	defer next.Stop()
 	for {
-		s.sample(ctx, time.Now())
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-next.C:
+			next.Reset(s.Every)
+			s.sample(ctx, time.Now())
 		}
 	}
 }
