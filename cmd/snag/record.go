@@ -91,13 +91,9 @@ func record(ctx context.Context, f *recordFlags) error {
 	if err != nil || memory < 32<<20 {
 		return cli.Usage("--memory %s: a number and MB or GB, from 32MB on", f.memory)
 	}
-	var rules []*rule.Rule
-	for _, text := range f.when {
-		r, err := rule.Parse(text)
-		if err != nil {
-			return cli.Usage("--when %q: %v", text, err)
-		}
-		rules = append(rules, r)
+	rules, err := f.rules()
+	if err != nil {
+		return err
 	}
 	share, err := parseShare(f.budget)
 	if err != nil {
@@ -142,6 +138,18 @@ func record(ctx context.Context, f *recordFlags) error {
 	defer viewed.Wait()
 	defer cancel()
 	return recorder.Run(ctx, plan)
+}
+
+// rules are those of --when.
+func (f *recordFlags) rules() (out []*rule.Rule, err error) {
+	for _, text := range f.when {
+		r, err := rule.Parse(text)
+		if err != nil {
+			return nil, cli.Usage("--when %q: %v", text, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
 
 // publish has the recorder's metrics served and sent, as the flags say.
