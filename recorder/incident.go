@@ -43,6 +43,7 @@ type Named struct {
 	Name    string `json:"name"`
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
+	Harm    string `json:"harm,omitempty"` // of a culprit: what it cost; "" if nobody can tell
 }
 
 // GroupKey is equal for incidents with the same culprits or, without a culprit, the same symptoms.

@@ -29,7 +29,7 @@ func BriefOn(v *verdict.Verdict, row recording.Stream) (Brief, bool) {
 		if slices.ContainsFunc(e.Explains, func(i int) bool { return slices.Contains(sick, i) }) {
 			return Brief{
 				Culprit: e.Suspect.Name, Subject: shown.Text(e.Subject.Name), Confidence: e.Confidence,
-				Text: sentence(capital(e.Suspect.Title) + ", " + e.Subject.Name + ": " + e.Text),
+				Text: Sentence(capital(e.Suspect.Title) + ", " + e.Subject.Name + ": " + e.Text),
 			}, true
 		}
 	}
@@ -47,7 +47,7 @@ func BriefOn(v *verdict.Verdict, row recording.Stream) (Brief, bool) {
 	if v.Next != "" {
 		text += "; next: " + v.Next
 	}
-	return Brief{Text: sentence(text)}, true
+	return Brief{Text: Sentence(text)}, true
 }
 
 // sickWith are the symptoms of a stream, as indices.
@@ -75,5 +75,5 @@ func overlap(a, b []recording.Interval) bool {
 	})
 }
 
-// sentence is a text in one line, whatever it was made of.
-func sentence(text string) string { return shown.Text(strings.Join(strings.Fields(text), " ")) }
+// Sentence is a text in one line, whatever it was made of.
+func Sentence(text string) string { return shown.Text(strings.Join(strings.Fields(text), " ")) }

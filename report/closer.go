@@ -66,7 +66,7 @@ func commOf(r *recording.Recording, pid int) string {
 }
 
 // sentence says it in one line: at whom, what it cost, of what it might.
-func (c *Closer) sentence(r *recording.Recording) string {
+func (c *Closer) Sentence(r *recording.Recording) string {
 	var who []string
 	for _, p := range c.Processes {
 		who = append(who, fmt.Sprintf("%s[%d]", p.Comm, p.PID))

@@ -324,7 +324,7 @@ func (p *page) foot(r *recording.Recording) {
 		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
 	}
 	if c := closerOf(r); c != nil && p.detail.roomy {
-		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.sentence(r)))
+		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.Sentence(r)))
 	}
 	if r.Dir != "" {
 		p.add(p.dim(fmt.Sprintf("%-14s%s (snag show, snag judge)", "recording", r.Dir)))

@@ -39,7 +39,7 @@ type findFlags struct {
 }
 
 func findCommand() *cobra.Command {
-	var f findFlags
+	f := findFlags{show: showFlags{otlp: &otlpFlags{}}}
 	cmd := &cobra.Command{
 		Use:   "find",
 		Short: "Record this host for a while, judge it, show the verdict",
@@ -83,6 +83,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.past.register(cmd)
 	f.show.register(cmd)
+	f.show.otlp.register(cmd, "the verdict as a log record")
 	return cmd
 }
 

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"snag/report/profile"
 )
 
 // What these commands write as JSON has its rows in docs/json.md; what package report writes is tested there.
@@ -18,6 +20,9 @@ func TestFieldsOfOtherCommandsAreDocumented(t *testing.T) {
 		"`snag tune status --json`":    {statusRow{}},
 		"`changes[]` and `verified[]`": {statusMade{}, statusLooks{}},
 		"`snag tune check --json`":     {checkedRow{}},
+		"`snag tune knobs --json`":     {knobPage{}, knobSetting{}},
+		"`snag profile --json`":        {profileDocument{}, profile.Document{}, profile.DocumentDoubt{}},
+		"`profiles[].processes[]`":     {profile.Process{}, profile.FunctionTime{}},
 	} {
 		_, text, found := strings.Cut(string(b), "\n### "+heading+"\n")
 		text, _, _ = strings.Cut(text, "\n##")

@@ -38,6 +38,8 @@ type showFlags struct {
 	to   *pageWriter
 	// own: this run has just made the recording itself of this host, however large it is.
 	own bool
+	// otlp is where the verdict is sent; nil: this command sends none.
+	otlp *otlpFlags
 }
 
 func (f *showFlags) register(cmd *cobra.Command) {
@@ -58,7 +60,7 @@ func registerShared(cmd *cobra.Command) {
 }
 
 func judgeCommand() *cobra.Command {
-	var f showFlags
+	f := showFlags{otlp: &otlpFlags{}}
 	cmd := &cobra.Command{
 		Use:   "judge DIR",
 		Short: "Judge a recording again, with this version's rules",
@@ -89,6 +91,7 @@ DIR is the folder that snag find kept, or a packed recording. Exit codes as of f
 		},
 	}
 	f.register(cmd)
+	f.otlp.register(cmd, "the verdict as a log record")
 	cmd.Flags().StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	return cmd
 }
@@ -103,7 +106,7 @@ func (f *showFlags) check() error {
 	if f.json && f.html == "-" {
 		return cli.Usage("--json and --html -: both go to standard output; give the page a file")
 	}
-	return nil
+	return f.otlp.check()
 }
 
 func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
@@ -146,6 +149,14 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 			return err
 		}
 	}
+	if err := f.otlp.sendVerdict(ctx, v); err != nil {
+		return fmt.Errorf("--otlp: %w", err)
+	}
+	return exitOf(v)
+}
+
+// exitOf is the exit code of a verdict.
+func exitOf(v *verdict.Verdict) error {
 	switch v.Standing() {
 	case verdict.Found:
 		return &cli.Exit{Code: cli.ExitCulprit}

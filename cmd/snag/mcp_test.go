@@ -32,8 +32,8 @@ func TestAgentsCommandsExist(t *testing.T) {
 // A new flag of these commands is not open to agents until somebody has decided that it only looks.
 func TestFlagsThatAgentsDoNotHave(t *testing.T) {
 	never := map[string][]string{
-		"find": {"load", "eliminate", "stream", "layers", "discover", "html", "shared", "go-runtime"},
-		"read": {"html", "shared"}, "judge": {"html", "shared"}, "compare": {"a", "b", "html"}, "tune plan": {"out"},
+		"find": {"load", "eliminate", "stream", "layers", "discover", "html", "shared", "go-runtime", "otlp", "otlp-header"},
+		"read": {"html", "shared"}, "judge": {"html", "shared", "otlp", "otlp-header"}, "compare": {"a", "b", "html"}, "tune plan": {"out"},
 	}
 	for name, flags := range never {
 		cmd, _, err := rootCommand().Find(strings.Fields(name))

@@ -42,6 +42,7 @@ type profileFlags struct {
 	event  string
 	lines  int
 	quiet  bool
+	json   bool
 }
 
 func profileCommand() *cobra.Command {
@@ -87,7 +88,8 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
 	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording, or of a file that snag read takes")
 	flags.StringVar(&f.event, "event", "", "with --read of what perf recorded: only this event, as page-faults (default: all)")
 	flags.StringVar(&f.html, "html", "", "also write one HTML page with the flame graph to this file")
-	flags.IntVar(&f.lines, "top", 20, "how many functions to print")
+	flags.IntVar(&f.lines, "top", 20, "how many functions to print; with --json of each process")
+	flags.BoolVar(&f.json, "json", false, "the functions that took most of each process as JSON on standard output (docs/json.md)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the profile")
 	registerShared(cmd)
 	cmd.AddCommand(profileDiffCommand())
@@ -114,6 +116,8 @@ func (f *profileFlags) check(cmd *cobra.Command) error {
 		return cli.Usage("--go-locks and --go-runtime need --off: they show what goroutines wait for")
 	case f.lines < 1 || f.lines > 1000:
 		return cli.Usage("--top %d: from 1 to 1000", f.lines)
+	case f.json && f.html == "-":
+		return cli.Usage("--json and --html -: both go to standard output; give the page a file")
 	}
 	return folderOf("html", f.html)
 }
@@ -258,6 +262,9 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 			to = f.into(dir)
 		}
 	}
+	if f.json {
+		return f.showJSON(r, dir, to)
+	}
 	if len(r.Parts) == 0 {
 		printed, err := f.print(r)
 		if err != nil {
@@ -272,7 +279,7 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		if len(part.OnCPU) == 0 {
 			continue
 		}
-		fmt.Fprintf(shown.To(textBeside(f.html)), "%s:\n", name)
+		fmt.Fprintf(shown.To(f.beside()), "%s:\n", name)
 		any = true
 		printed, err := f.print(part)
 		if err != nil {
@@ -285,7 +292,7 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 		if err := f.writeFiles(printed, dir, in); err != nil {
 			return err
 		}
-		fmt.Fprintln(textBeside(f.html))
+		fmt.Fprintln(f.beside())
 	}
 	if !any {
 		return fmt.Errorf("profile of %s: no host of it was sampled", dir)
@@ -295,6 +302,30 @@ func (f *profileFlags) show(ctx context.Context, dir, to string) error {
 
 // print prints the profiles of one host.
 func (f *profileFlags) print(r *recording.Recording) (printed []*profile.Profile, err error) {
+	taken, err := f.taken(r)
+	if err != nil {
+		return nil, err
+	}
+	off := false
+	for i, p := range taken {
+		off = off || p.Kind == profile.OffCPU
+		if i > 0 {
+			fmt.Fprintln(f.beside())
+		}
+		if err := p.WriteText(f.beside(), profile.TextOptions{Most: f.lines, Width: columns()}); err != nil {
+			return nil, fmt.Errorf("print the profile: %w", err)
+		}
+	}
+	if off {
+		if err := profile.WriteLocks(f.beside(), r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
+			return nil, err
+		}
+	}
+	return taken, nil
+}
+
+// taken are the profiles of one host that are asked for.
+func (f *profileFlags) taken(r *recording.Recording) (out []*profile.Profile, err error) {
 	if all := profile.Events(r); f.event != "" && !slices.Contains(all, f.event) {
 		return nil, cli.Usage("--event %s: it was not sampled; there are: %s", f.event, strings.Join(all, " "))
 	}
@@ -302,30 +333,18 @@ func (f *profileFlags) print(r *recording.Recording) (printed []*profile.Profile
 	for _, event := range f.events(r) {
 		kinds = append(kinds, profile.Options{Kind: profile.OnCPU, Event: event})
 	}
-	off := f.off || f.read != "" && len(r.OffCPU) > 0
-	if off {
+	if f.off || f.read != "" && len(r.OffCPU) > 0 {
 		kinds = append(kinds, profile.Options{Kind: profile.OffCPU})
 	}
-	for i, o := range kinds {
+	for _, o := range kinds {
 		o.PID = f.pidShown()
 		p, err := profile.From(r, o)
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 {
-			fmt.Fprintln(textBeside(f.html))
-		}
-		if err := p.WriteText(textBeside(f.html), profile.TextOptions{Most: f.lines, Width: columns()}); err != nil {
-			return nil, fmt.Errorf("print the profile: %w", err)
-		}
-		printed = append(printed, p)
+		out = append(out, p)
 	}
-	if off {
-		if err := profile.WriteLocks(textBeside(f.html), r, f.pidShown(), profile.TextOptions{Width: columns()}); err != nil {
-			return nil, err
-		}
-	}
-	return printed, nil
+	return out, nil
 }
 
 // events are what was sampled, or the one that was asked for; "" is time.
@@ -359,9 +378,9 @@ func (f *profileFlags) writeFiles(printed []*profile.Profile, dir, to string) er
 		}
 	}
 	if len(written) > 0 {
-		fmt.Fprintf(shown.To(textBeside(f.html)), "\nin %s: %s\n", in, strings.Join(written, " "))
+		fmt.Fprintf(shown.To(f.beside()), "\nin %s: %s\n", in, strings.Join(written, " "))
 		if f.html == "" {
-			fmt.Fprintf(shown.To(textBeside(f.html)), "snag report %s makes the page with the flame graph\n", dir)
+			fmt.Fprintf(shown.To(f.beside()), "snag report %s makes the page with the flame graph\n", dir)
 		}
 	}
 	return nil
@@ -379,7 +398,7 @@ func (f *profileFlags) writeHTML(r *recording.Recording) error {
 		return err
 	}
 	if f.html != "-" {
-		fmt.Fprintln(shown.To(os.Stdout), f.html)
+		fmt.Fprintln(shown.To(f.beside()), f.html)
 	}
 	return nil
 }

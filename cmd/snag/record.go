@@ -33,6 +33,7 @@ type recordFlags struct {
 	when    []string
 	budget  string
 	streams streamFlags
+	otlp    otlpFlags
 }
 
 func recordCommand() *cobra.Command {
@@ -46,7 +47,7 @@ hour at 1 s, older data at 10 s and 60 s, within --keep and --size. snag find --
 payload is kept.
 
 When clients or streams seem to be affected, the recording is judged. snag incidents lists
-the results; --on-incident and --webhook report each incident when it begins and ends.
+the results; --on-incident, --webhook and --otlp report each incident when it begins and ends.
 --stream also reads a live stream, as a viewer would: what a viewer would notice is
 judged at once, and belongs to the recording.
 
@@ -73,6 +74,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time, for 10 s when clients or streams seem to be affected; 0: no closer look")
 	flags.StringArrayVar(&f.when, "when", nil, "also judge, and keep as an incident, when this PromQL expression over the recorded series holds, as 'rate(node_netstat_TcpExt_ListenOverflows[10s]) > 1'; may be given more than once")
 	f.streams.register(cmd)
+	f.otlp.register(cmd, "a log record when an incident begins and ends, and metrics every 30 s,")
 	registerShared(cmd)
 	return cmd
 }
@@ -89,13 +91,9 @@ func record(ctx context.Context, f *recordFlags) error {
 	if err != nil || memory < 32<<20 {
 		return cli.Usage("--memory %s: a number and MB or GB, from 32MB on", f.memory)
 	}
-	var rules []*rule.Rule
-	for _, text := range f.when {
-		r, err := rule.Parse(text)
-		if err != nil {
-			return cli.Usage("--when %q: %v", text, err)
-		}
-		rules = append(rules, r)
+	rules, err := f.rules()
+	if err != nil {
+		return err
 	}
 	share, err := parseShare(f.budget)
 	if err != nil {
@@ -118,25 +116,22 @@ func record(ctx context.Context, f *recordFlags) error {
 	if err != nil {
 		return err
 	}
+	tell.note = note
 	note(fmt.Sprintf("recording to %s: %s are kept, up to %s", f.ring, f.keep, f.size))
 	plan := recorder.Plan{
 		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack, Thin: thinInChild, Rules: rules, Streams: viewer.probe(),
 	}
-	if f.listen != "" {
-		plan.Health = &recorder.Health{}
-		if err := serveHealth(ctx, f.listen, plan.Health, note); err != nil {
-			return err
-		}
+	if err := f.publish(ctx, &plan, tell); err != nil {
+		return err
 	}
 	if !f.quiet {
-		tell.note = note
 		plan.Judge = judgePast
 		if share > 0 {
 			plan.Look = lookNow(f.budget)
 		}
 		plan.Report = func(i recorder.Incident, what string) { tell.report(ctx, i, what) }
 	}
-	defer tell.telling.Wait()
+	defer tell.end()
 	ctx, cancel := context.WithCancel(ctx)
 	var viewed sync.WaitGroup
 	viewed.Go(func() { viewer.run(ctx) })
@@ -145,7 +140,41 @@ func record(ctx context.Context, f *recordFlags) error {
 	return recorder.Run(ctx, plan)
 }
 
+// rules are those of --when.
+func (f *recordFlags) rules() (out []*rule.Rule, err error) {
+	for _, text := range f.when {
+		r, err := rule.Parse(text)
+		if err != nil {
+			return nil, cli.Usage("--when %q: %v", text, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// publish has the recorder's metrics served and sent, as the flags say.
+func (f *recordFlags) publish(ctx context.Context, plan *recorder.Plan, tell *reporter) error {
+	if f.listen == "" && f.otlp.client == nil {
+		return nil
+	}
+	plan.Health = &recorder.Health{}
+	tell.otlp = newSender(&f.otlp, plan.Health, tell.note)
+	if f.listen != "" {
+		of := healthMetrics{plan.Health, func() []measured { return counted(tell.otlp) }}
+		if err := serveHealth(ctx, f.listen, of, tell.note); err != nil {
+			return err
+		}
+	}
+	if tell.otlp != nil {
+		tell.endOTLP = tell.otlp.Start()
+	}
+	return nil
+}
+
 func (f *recordFlags) reporter() (*reporter, error) {
+	if err := f.otlp.check(); err != nil {
+		return nil, err
+	}
 	r := &reporter{ring: f.ring, command: strings.Fields(f.command)}
 	if len(r.command) > 0 {
 		if _, err := exec.LookPath(r.command[0]); err != nil {

@@ -76,6 +76,7 @@ func findingOf(document []byte) (recorder.Finding, error) {
 	type row struct {
 		Suspect, Name, State, Subject, Text string
 		Elsewhere                           bool
+		Harm                                *struct{ Text string }
 	}
 	var v struct {
 		Standing string
@@ -88,7 +89,11 @@ func findingOf(document []byte) (recorder.Finding, error) {
 	f := recorder.Finding{Standing: v.Standing, Hurt: slices.Contains(hurts, v.Standing)}
 	for _, r := range v.Verdict {
 		if r.State == "culprit" && !r.Elsewhere {
-			f.Culprits = append(f.Culprits, recorder.Named{Name: r.Suspect, Subject: r.Subject, Text: r.Text})
+			one := recorder.Named{Name: r.Suspect, Subject: r.Subject, Text: r.Text}
+			if r.Harm != nil {
+				one.Harm = r.Harm.Text
+			}
+			f.Culprits = append(f.Culprits, one)
 		}
 	}
 	for _, r := range v.Symptoms {

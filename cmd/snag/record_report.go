@@ -11,17 +11,28 @@ import (
 	"sync"
 	"time"
 
+	"snag/internal/otlp"
 	"snag/probes/streams/watch"
 	"snag/recorder"
 )
 
-// reporter reports incidents: to the journal, a command and a webhook.
+// reporter reports incidents: to the journal, a command, a webhook and a collector.
 type reporter struct {
 	ring    string
 	command []string
 	webhook *watch.Webhook
 	note    func(string)
 	telling sync.WaitGroup
+	otlp    *otlp.Sender // nil: none
+	endOTLP func(within time.Duration)
+}
+
+// end waits for what is being reported.
+func (r *reporter) end() {
+	r.telling.Wait()
+	if r.endOTLP != nil {
+		r.endOTLP(otlpLast)
+	}
 }
 
 // incidentCall is the JSON for the command and the webhook.
@@ -39,6 +50,9 @@ func (r *reporter) report(ctx context.Context, i recorder.Incident, what string)
 	r.note(line(i, what))
 	host, _ := os.Hostname() // a host without a name is still a host
 	t := incidentCall{Event: "incident-" + what, Host: host, Incident: i, Recording: recorder.Ring{Dir: r.ring}.Recording(i.ID)}
+	if r.otlp != nil {
+		r.otlp.Add(incidentLog(i, what, t.Recording, time.Now()))
+	}
 	body, err := json.Marshal(t)
 	if err != nil {
 		r.note(err.Error())

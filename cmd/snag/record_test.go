@@ -81,7 +81,7 @@ func TestWhichTimeIsAskedFor(t *testing.T) {
 func TestMetricsOfARecorder(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(healthMetrics{&recorder.Health{}})
+	registry.MustRegister(healthMetrics{h: &recorder.Health{}})
 	problems, err := testutil.GatherAndLint(registry)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)

@@ -10,21 +10,26 @@ import (
 
 	"snag/internal/cli"
 	"snag/remedies/knob"
+	"snag/report"
 )
 
 func tuneKnobs() *cobra.Command {
 	var dir string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "knobs [NAME]",
 		Short: "What snag can change: unit, range, since which kernel, when it helps, when it hurts",
 		Example: `  snag tune knobs
   snag tune knobs qdisc
-  snag tune knobs net.core.rmem_max`,
+  snag tune knobs net.core.rmem_max
+  snag tune knobs --json`,
 		Args: cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case dir != "":
 				return writeKnobs(dir)
+			case len(args) == 0 && asJSON:
+				return report.WriteValue(cmd.OutOrStdout(), knobPages(knob.Pages()))
 			case len(args) == 0:
 				listKnobs(cmd.OutOrStdout())
 				return nil
@@ -34,10 +39,14 @@ func tuneKnobs() *cobra.Command {
 				return cli.Usage("snag changes nothing that is called %q%s (snag tune knobs lists what it changes)", args[0],
 					cli.DidYouMean(args[0], knobNames(), func(s string) string { return s }))
 			}
+			if asJSON {
+				return report.WriteValue(cmd.OutOrStdout(), knobPages([]knob.Page{p}))
+			}
 			_, err := fmt.Fprint(cmd.OutOrStdout(), p.Markdown())
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the pages as JSON, each with its settings (docs/json.md)")
 	cmd.Flags().StringVar(&dir, "write", "", "write every page into this folder")
 	_ = cmd.Flags().MarkHidden("write") // for make docs; it exists, so this can't fail
 	return cmd
