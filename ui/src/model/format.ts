@@ -50,6 +50,18 @@ export function value(v: number, unit: string): string {
   return unit ? `${count(v)} ${unit}` : count(v);
 }
 
+/** bare is a subject without its network namespace, which is in its tooltip. */
+export function bare(subject: string): string {
+  return subject.replace(/ \(netns [^)]*\)/g, '');
+}
+
+/** shortened leaves out the middle of what is longer than n letters: an address' port is at its end. */
+export function shortened(text: string, n: number): string {
+  if (text.length <= n) return text;
+  const tail = Math.floor(n * 0.45);
+  return `${text.slice(0, n - tail - 1)}…${text.slice(text.length - tail)}`;
+}
+
 function trim(s: string): string {
   return s.includes('.') ? s.replace(/\.?0+$/, '') : s;
 }

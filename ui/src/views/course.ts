@@ -4,7 +4,7 @@ import type { Axis } from '../model/axis';
 import { value } from '../model/format';
 import { at, type Course, extent, type Quantity } from '../model/courses';
 import { h } from './dom';
-import { frame, plotHeight, shade } from './plot';
+import { follow, frame, point, shade } from './plot';
 import { color, dark, onTheme } from './theme';
 import { keys } from './timeline';
 
@@ -38,7 +38,7 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
   const draw = () => {
     drawn?.destroy();
     drawn = new uPlot(options(q, lines, axis, () => hurt, Math.max(plot.clientWidth, 120)), data, plot);
-    drawn.setScale('x', { min: axis.shown[0], max: axis.shown[1] });
+    follow(drawn, axis);
   };
   const say = () => {
     const t = axis.cursor;
@@ -46,7 +46,7 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
       const e = says[i];
       if (e) e.textContent = t === null ? range(l, q.unit) : spoken(at(l, t), q.unit);
     });
-    drawn?.setCursor(t === null ? { left: -10, top: -10 } : { left: drawn.valToPos(t, 'x'), top: plotHeight / 3 }, false);
+    if (drawn) point(drawn, axis);
   };
   plot.addEventListener('keydown', (e) => keys(e, axis));
   plot.addEventListener('dblclick', () => axis.all());
@@ -59,7 +59,7 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
   const seen = new ResizeObserver(resized);
   seen.observe(plot);
   const ends = [
-    axis.on('range', () => drawn?.setScale('x', { min: axis.shown[0], max: axis.shown[1] })),
+    axis.on('range', () => drawn && follow(drawn, axis)),
     axis.on('cursor', say), axis.on('layout', resized), onTheme(() => drawn && draw()), () => seen.disconnect(), () => drawn?.destroy(),
   ];
   say();
@@ -68,7 +68,7 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
     hurt = spans;
     data = joined(lines);
     drawn?.setData(data, false);
-    drawn?.setScale('x', { min: axis.shown[0], max: axis.shown[1] });
+    if (drawn) follow(drawn, axis);
     say();
   };
   return { box, draw: resized, update, end: () => ends.forEach((f) => f()) };

@@ -102,7 +102,7 @@ function ruledOut(all: Entry[]): HTMLElement {
   if (all.length === 0) return box;
   box.append(h('details', { class: 'line cleared' },
     h('summary', {}, h('span', { class: 'badge cleared' }, 'ruled out'), ` ${names(all)}, measured and innocent`),
-    h('ul', { class: 'plain' }, ...all.map((e) => h('li', {}, h('b', {}, e.suspect), e.subject ? ` · ${e.subject}` : '', ` · ${e.text}`, evidenceList(e, () => false))))));
+    h('ul', { class: 'plain' }, ...all.map((e, i) => h('li', { class: all[i - 1]?.suspect === e.suspect ? 'same' : null }, h('b', {}, e.suspect), h('span', { class: 'why' }, `${e.subject ? ` · ${e.subject}` : ''} · ${e.text}`), evidenceList(e, () => false))))));
   return box;
 }
 
