@@ -23,7 +23,7 @@ export function charts(page: Page, axis: Axis): HTMLElement {
   const moving = page.charts.filter((c) => !c.flat);
   const flat = page.charts.filter((c) => c.flat);
   moving.forEach((c, i) => box.append(chart(c, axis, felt, i < onPaper)));
-  if (moving.length > onPaper) box.append(h('p', { class: 'quiet paper-only' }, `${moving.length - onPaper} more charts are not printed`));
+  if (moving.length > onPaper) box.append(h('p', { class: 'quiet paper-only' }, moving.length - onPaper === 1 ? '1 more chart is not printed' : `${moving.length - onPaper} more charts are not printed`));
   if (flat.length > 0) {
     box.append(h('details', { class: 'more' }, h('summary', {}, `${flat.length} series that did not change`),
       h('ul', { class: 'plain' }, ...flat.map((c) => h('li', { id: chartId(c.id) }, h('b', {}, c.title), ` ${value(c.lines[0]?.v[0] ?? 0, c.unit)} throughout · `, h('span', { class: 'quiet' }, `${c.about} · ${c.id}`))))));

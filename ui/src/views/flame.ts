@@ -11,6 +11,7 @@ const row = 18;
 const narrow = 1.5; // pixels: what is narrower is not drawn
 const letter = 6.6; // pixels, about: what fits into a box
 const readable = 60; // pixels: rows in which all frames are narrower are no more than columns without names
+const nearlyAll = 0.95; // of the whole: the culprit is as wide there
 const always = 14; // rows that are drawn all the same
 
 interface Suspected { pid: number; name: string }
@@ -28,7 +29,8 @@ function flame(f: Flame, axis: Axis, culprits: Suspected[], inWords: boolean): H
   const tree = new Tree(f);
   const amount = (v: number) => (f.unit === 's' ? seconds(v) : `${count(v)} ${f.unit}`);
   const whose = tree.processes(culprits).slice(0, 3);
-  let zoomed = whose[0] ?? 0; // it opens at the culprit
+  const first = whose[0] ?? 0;
+  let zoomed = tree.value(first) < nearlyAll * tree.value(0) ? first : 0; // it opens at the culprit
   let at = zoomed;
   let marked = tree.found('');
   let compared = f.before !== undefined;

@@ -16,7 +16,7 @@ export function frame(axis: Axis, width: number, unit: string, ground: (u: uPlot
   const font = '11px system-ui, sans-serif';
   return {
     width, height: plotHeight, legend: { show: false }, pxAlign: 1,
-    padding: [6, pad, 0, 0],
+    padding: [6, pad + 1, 0, 0], // the timeline's box has a border
     scales: { x: { time: false, auto: false }, y: { range: (_u, min, max) => [Math.min(0, min), max > 0 ? max * 1.12 : 1] } },
     cursor: { drag: { x: true, y: false, setScale: false, dist: 4 }, y: false, points: { size: 5 } },
     axes: [

@@ -5,6 +5,7 @@ import { shortened } from '../model/format';
 import { h, section, svg } from './dom';
 import { entryId } from './culprit';
 
+const onPaper = 1; // paths; the rest is on the screen
 const width = 1208;
 const hop = { width: 156, gap: 14, head: 34, row: 16, foot: 7 };
 const laneNames = ['from', 'interface', 'socket', 'process', 'socket', 'interface', 'to'];
@@ -12,7 +13,9 @@ const bad: Record<string, number> = { culprit: 0, symptom: 1, contributing: 2, c
 
 export function scene(page: Page): HTMLElement {
   const part = section('path', 'Path of the data');
-  page.scene.paths.forEach((p, i) => part.append(h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': `Path through ${p.title}` }, path(p, i))));
+  page.scene.paths.forEach((p, i) => part.append(h('div', { class: i < onPaper ? 'scroll' : 'scroll unprinted', tabindex: 0, role: 'group', 'aria-label': `Path through ${p.title}` }, path(p, i))));
+  const rest = page.scene.paths.length - onPaper;
+  if (rest > 0) part.append(h('p', { class: 'quiet paper-only' }, rest === 1 ? '1 more path is not printed' : `${rest} more paths are not printed`));
   part.append(legend(), h('p', { class: 'quiet' }, page.scene.rest));
   return part;
 }

@@ -10,7 +10,7 @@ import { printing } from './theme';
 
 const step = 100; // rows drawn at once
 const longest = 80; // letters of a cell on paper
-const sheet = 64; // rows of all tables together on paper
+const sheet = 56; // rows of all tables together on paper
 
 export function tables(page: Page, axis: Axis): HTMLElement {
   const part = section('tables', 'Tables');
