@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Axis } from '../src/model/axis';
 import { Tree } from '../src/model/flame';
-import { bare, shortened } from '../src/model/format';
+import { bare, compact, shortened } from '../src/model/format';
 import { distinct } from '../src/model/labels';
 import { lanesOf } from '../src/model/lanes';
 import { shared } from '../src/model/paper';
@@ -28,6 +28,15 @@ test('labels keep what tells them apart', () => {
   assert.equal(distinct([long('x')])[0]?.length, 44);
   assert.equal(bare('relay[7] tcp 10.0.0.1:80 (netns shop)'), 'relay[7] tcp 10.0.0.1:80');
   assert.equal(shortened('relay[7] tcp 10.77.7.2:9000 → 10.77.7.1:47894', 20), 'relay[7] t…7.1:47894');
+});
+
+test('a subject keeps its process in a narrow row', () => {
+  const socket = 'relay[7] tcp 10.77.7.2:9000 → 10.77.7.1:47894 (netns shop)';
+  assert.equal(compact(socket, 60), 'relay[7] tcp 10.77.7.2:9000 → 10.77.7.1:47894');
+  assert.equal(compact(socket, 30), 'relay[7] :9000 → :47894');
+  assert.equal(compact(socket, 20), 'relay[7]');
+  assert.equal(compact(socket, 6), 'rel…7]');
+  assert.equal(compact('peer 10.78.8.2:53', 9), 'peer :53');
 });
 
 test('paper is shared among the tables', () => {

@@ -2,7 +2,7 @@
 import uPlot from 'uplot';
 import type { Chart, Line, Page } from '../schema';
 import type { Axis } from '../model/axis';
-import { bare, value } from '../model/format';
+import { compact, value } from '../model/format';
 import { distinct } from '../model/labels';
 import { type Reading, sampleAt } from '../model/reading';
 import { chartId } from './culprit';
@@ -12,7 +12,7 @@ import { color, dark, onTheme } from './theme';
 import { keys } from './timeline';
 
 const dashes = [[], [9, 3], [2, 3], [9, 3, 2, 3], [16, 4], [5, 5]]; // px; lines differ without their colours too
-const besides = 2; // lines that the legend beside a chart has room for; that of more is below it
+const beside = { lines: 2, letters: 16 }; // that the legend beside a chart has room for; a larger one is below it
 const onPaper = 6; // charts; the rest is on the screen
 
 const rates = new Set(['/s', 'bytes/s', 'ratio']); // each value holds since the one before
@@ -41,14 +41,15 @@ function feltBy(page: Page): Page['verdict']['symptoms'] {
 function chart(c: Chart, axis: Axis, felt: [number, number][], printed: boolean): HTMLElement {
   const names = c.lines.map(() => h('span', { class: 'value' }));
   const labels = distinct(c.lines.map((l) => (l.label === c.about ? '' : l.label)));
+  const below = labels.length > beside.lines || labels.some((l) => l.length > beside.letters);
   const legend = h('ul', { class: 'plain lines' }, ...c.lines.map((l, i) => h('li', { title: l.label }, swatch(i), ' ', names[i] as HTMLElement, ' ', h('span', { class: 'quiet' }, labels[i]))));
   const side = h('div', { class: 'side-label' },
     h('h4', {}, c.title),
-    h('p', { class: 'quiet about', title: `${c.about}\n${c.id}` }, bare(c.about)),
-    c.lines.length > besides ? null : legend,
+    h('p', { class: 'quiet about', title: `${c.about}\n${c.id}` }, compact(c.about, 34)),
+    below ? null : legend,
     c.more > 0 ? h('p', { class: 'quiet' }, `${c.more} more lines are not drawn`) : null);
   const plot = h('div', { class: 'plot', tabindex: 0, role: 'img', 'aria-label': `${c.title} of ${c.about}, ${summary(c)}` });
-  const figure = h('figure', { class: printed ? 'chart' : 'chart unprinted', id: chartId(c.id) }, side, h('div', { class: 'drawn' }, plot, c.lines.length > besides ? legend : null));
+  const figure = h('figure', { class: printed ? 'chart' : 'chart unprinted', id: chartId(c.id) }, side, h('div', { class: 'drawn' }, plot, below ? legend : null));
   const data = uPlot.join(c.lines.map((l) => [l.t, l.v] as uPlot.AlignedData));
   let drawn: uPlot | null = null;
 

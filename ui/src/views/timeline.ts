@@ -2,7 +2,7 @@
 // coincides stands in one column.
 import type { Page } from '../schema';
 import type { Axis } from '../model/axis';
-import { bare, shortened } from '../model/format';
+import { compact, shortened } from '../model/format';
 import { type Lane, lanesOf } from '../model/lanes';
 import { h, svg } from './dom';
 import { gutterOf, narrow, pad } from './layout';
@@ -89,7 +89,7 @@ function labelOf(lane: Lane, wide: number): { name: string; subject: string } {
   const room = Math.floor(((narrow(wide) ? wide - 4 : gutterOf(wide) - 8) - (lane.kind === 'evidence' ? 14 : 0)) / letter);
   const name = shortened(word + lane.label, room);
   const left = room - name.length - 2;
-  return { name, subject: lane.subject && left > 7 ? ` ${shortened(bare(lane.subject), left)}` : '' };
+  return { name, subject: lane.subject && left > 7 ? ` ${compact(lane.subject, left)}` : '' };
 }
 
 function drawLane(lane: Lane, place: number, x: (t: number) => number, axis: Axis, wide: number): SVGElement {

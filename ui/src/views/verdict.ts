@@ -9,6 +9,7 @@ import { load } from './load';
 import { capital, culprit, evidenceList, remedy, sinceText } from './culprit';
 
 const open = 3; // culprits shown whole
+const onPaper = 3; // of what is opened on demand; more stays shut there
 
 export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean): HTMLElement {
   const v = page.verdict;
@@ -112,5 +113,6 @@ function names(all: Entry[]): string {
 }
 
 export function more(title: string, children: HTMLElement[]): HTMLElement {
-  return h('details', { class: 'more' }, h('summary', {}, title), ...children);
+  const unprinted = children.length > onPaper;
+  return h('details', { class: unprinted ? 'more many' : 'more' }, h('summary', {}, title, unprinted ? h('span', { class: 'paper-only' }, 'not printed') : null), ...children);
 }
