@@ -68,9 +68,20 @@ func (b *builder) eventText(e recording.Event) string {
 		parts = append(parts, k+" "+e.Attrs[k])
 	}
 	if e.Value != 0 {
-		parts = append(parts, "value "+units.Count(e.Value)+" "+e.Unit)
+		parts = append(parts, "value "+valueText(e))
 	}
 	return strings.TrimSpace(strings.Join(parts, " · "))
+}
+
+// valueText writes an event's value in its unit: a pause of 92 ms is not 0 s.
+func valueText(e recording.Event) string {
+	switch e.Unit {
+	case "s", "seconds":
+		return units.Seconds(time.Duration(e.Value * 1e9))
+	case "ratio":
+		return units.Percent(e.Value)
+	}
+	return strings.TrimSpace(units.Count(e.Value) + " " + e.Unit)
 }
 
 // lockLanes are the locks whose waits have a row of the timeline, those that most time

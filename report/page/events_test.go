@@ -26,6 +26,18 @@ func TestEventsNameTheirSubject(t *testing.T) {
 	}
 }
 
+func TestValuesOfEventsHaveTheirUnits(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		unit  string
+		want  string
+	}{{0.092, "s", "92 ms"}, {0.25, "ratio", "25 %"}, {12, "signals", "12 signals"}} {
+		if got := valueText(recording.Event{Value: c.value, Unit: c.unit}); got != c.want {
+			t.Errorf("%g %s reads %q, want %q", c.value, c.unit, got, c.want)
+		}
+	}
+}
+
 func TestWhatLogsTellOfAStreamHasARowOfItsOwn(t *testing.T) {
 	stream := recording.Subject{Kind: recording.KindStream, Name: "live/cam1"}
 	peer := recording.Subject{Kind: recording.KindPeer, Remote: "10.0.0.7"}
