@@ -6,7 +6,7 @@ import { bare, compact, shortened } from '../src/model/format';
 import { distinct } from '../src/model/labels';
 import { lanesOf } from '../src/model/lanes';
 import { shared } from '../src/model/paper';
-import { sampleAt } from '../src/model/reading';
+import { extentIn, sampleAt } from '../src/model/reading';
 import type { Flame, Page } from '../src/schema';
 
 test('a step is read over all of its length', () => {
@@ -16,6 +16,13 @@ test('a step is read over all of its length', () => {
   assert.deepEqual(read('from'), [null, 0, 0, 0, 1, 1, 1, 2, null]);
   assert.deepEqual(read('nearest'), [null, 0, 0, 1, 1, 1, 2, 2, null]);
   assert.equal(sampleAt([], 1, 'nearest'), null);
+});
+
+test('the values of a zoomed chart are those that its lines lead to', () => {
+  assert.deepEqual(extentIn([1, 2, 4, 6], [9, 1, 5, 7], 2.5, 3), [1, 5]); // the step at 3 is that of the sample at 4
+  assert.deepEqual(extentIn([1, 2, 4, 6], [9, 1, 5, 7], 0, 9), [1, 9]);
+  assert.deepEqual(extentIn([1, 2, 4], [9, null, 5], 2.5, 3), [5, 5]);
+  assert.equal(extentIn([], [], 0, 1), null);
 });
 
 test('labels keep what tells them apart', () => {

@@ -18,3 +18,14 @@ export function sampleAt(times: number[], t: number, how: Reading): number | nul
   if (how === 'from') return at - 1;
   return t - (times[at - 1] as number) <= (times[at] as number) - t ? at - 1 : at;
 }
+
+/** extentIn is the least and the most of what a line shows from one time to another, with the samples beside: a line, or
+ * a step, leads to them. null is not measured; without values it is null. */
+export function extentIn(times: number[], values: (number | null)[], from: number, to: number): [number, number] | null {
+  let out: [number, number] | null = null;
+  values.forEach((v, i) => {
+    if (v === null || (times[i + 1] ?? to) < from || (times[i - 1] ?? from) > to) return;
+    out = out ? [Math.min(out[0], v), Math.max(out[1], v)] : [v, v];
+  });
+  return out;
+}

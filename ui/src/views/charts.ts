@@ -4,7 +4,7 @@ import type { Chart, Line, Page } from '../schema';
 import type { Axis } from '../model/axis';
 import { compact, value } from '../model/format';
 import { distinct } from '../model/labels';
-import { type Reading, sampleAt } from '../model/reading';
+import { extentIn, type Reading, sampleAt } from '../model/reading';
 import { chartId } from './culprit';
 import { h, svg } from './dom';
 import { follow, frame, point, shade } from './plot';
@@ -118,9 +118,17 @@ function options(c: Chart, axis: Axis, felt: [number, number][], width: number):
   const base = frame(axis, width, c.unit, (u) => shade(u, felt, color(dark() ? 'felt-dark' : 'felt'))); // when it was felt, behind every chart
   return {
     ...base,
+    scales: { ...base.scales, y: { range: () => valuesShown(c, axis) } },
     cursor: { ...base.cursor, dataIdx: (u, i, closest, t) => (i === 0 ? closest : dotOf(u, c, i - 1, t)) },
     series: [{}, ...c.lines.map((l, i) => ({ stroke: color(`line-${i % 6}`), width: 1.75, dash: dashOf(i), spanGaps: true, points: { show: l.t.length < 40 || l.label === again, size: 4 }, paths: paths(c, l) }))],
   };
+}
+
+/** valuesShown is the range of a chart's values: of what the shown part has, from 0 on. */
+function valuesShown(c: Chart, axis: Axis): [number, number] {
+  const all = c.lines.flatMap((l) => extentIn(l.t, l.v, axis.shown[0], axis.shown[1]) ?? []);
+  const most = Math.max(0, ...all);
+  return [Math.min(0, ...all), most > 0 ? most * 1.12 : 1];
 }
 
 /** dotOf is where the cursor's dot of a line is: at the sample that is read, by its index among the times of all lines. */

@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 import type { Axis } from '../model/axis';
 import { value } from '../model/format';
+import { extentIn } from '../model/reading';
 import { at, type Course, extent, type Quantity } from '../model/courses';
 import { h } from './dom';
 import { follow, frame, point, shade } from './plot';
@@ -37,7 +38,7 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
 
   const draw = () => {
     drawn?.destroy();
-    drawn = new uPlot(options(q, lines, axis, () => hurt, Math.max(plot.clientWidth, 120)), data, plot);
+    drawn = new uPlot(options(q, () => lines, axis, () => hurt, Math.max(plot.clientWidth, 120)), data, plot);
     follow(drawn, axis);
   };
   const say = () => {
@@ -84,13 +85,17 @@ function spoken(v: readonly [number, number] | null, unit: string): string {
   return low === high ? `${low}` : `${low} to ${high}`;
 }
 
-function options(q: Quantity, lines: Course[], axis: Axis, hurt: () => [number, number][], width: number): uPlot.Options {
+function options(q: Quantity, now: () => Course[], axis: Axis, hurt: () => [number, number][], width: number): uPlot.Options {
   const stepped = uPlot.paths.stepped?.({ align: -1 }); // each value holds since the one before
   const f = frame(axis, width, q.unit, (u) => shade(u, hurt(), color(dark() ? 'felt-dark' : 'felt')));
   const least = q.least ?? 0;
+  const lines = now();
   return {
     ...f,
-    scales: { x: { time: false, auto: false }, y: { range: (_u, min, max) => [Math.min(0, min * 1.12), Math.max(max > 0 ? max * 1.12 : 0, least) || 1] } },
+    scales: { x: { time: false, auto: false }, y: { range: () => {
+      const all = now().flatMap((l) => [l.low, l.high].flatMap((v) => extentIn(l.t, v, axis.shown[0], axis.shown[1]) ?? []));
+      return [Math.min(0, ...all) * 1.12, Math.max(Math.max(0, ...all) * 1.12, least) || 1];
+    } } },
     series: [{}, ...lines.flatMap((l): uPlot.Series[] => {
       const stroke = color(`line-${l.color % 6}`);
       const line = { stroke, width: 1.5, spanGaps: false, points: { show: l.t.length < 3, size: 4 }, paths: stepped };
