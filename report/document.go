@@ -117,6 +117,9 @@ type Entry struct {
 	SubjectRef *recording.Subject `json:"subject_ref"`
 	Text       string             `json:"text"`
 	Confidence float64            `json:"confidence"`
+	// Proof is what an accusation rests on, in the words of the text: "1 proof, 2 strong signs"; absent of what is not
+	// accused.
+	Proof string `json:"proof,omitempty"`
 	// Holds is what it holds up of the requests whose time was booked; absent where nobody can tell.
 	Holds       *Holds     `json:"holds,omitempty"`
 	Since       *string    `json:"since"`
@@ -287,6 +290,9 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 		Text: e.Text, Confidence: e.Confidence, Since: optional(e.Since),
 		Active: intervals(e.Active), Evidence: []Evidence{}, LeadsTo: append([]string{}, e.LeadsTo...), Chain: []Link{},
 		ExplainedBy: text(byID[e.ExplainedBy]), Remedy: remedy(e.Remedy), Next: text(e.Next),
+	}
+	if e.State == verdict.Culprit {
+		out.Proof = proof(e)
 	}
 	if h := e.Holding; h != nil {
 		out.Holds = &Holds{h.Requests, h.Share, h.AtMost}

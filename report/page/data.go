@@ -93,7 +93,9 @@ type Event struct {
 	T    float64  `json:"t"`
 	End  *float64 `json:"end"`
 	Kind string   `json:"kind"`
-	Text string   `json:"text"`
+	// Subject is whom it happened to, as a row of the timeline names it: of a thread its process.
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
 }
 
 // Chart is the series that one selector stands for.

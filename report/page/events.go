@@ -18,7 +18,7 @@ func (b *builder) events() []Event {
 			b.leaveOut("%s events (snag show --table events)", units.Count(float64(len(b.r.Events)-i)))
 			break
 		}
-		event := Event{T: b.since(e.T), Kind: lane(e), Text: b.eventText(e)}
+		event := Event{T: b.since(e.T), Kind: lane(e), Subject: b.rowSubject(e.Subject), Text: b.eventText(e)}
 		if e.End > e.T {
 			end := b.since(e.End)
 			event.End = &end
@@ -40,12 +40,23 @@ func lane(e recording.Event) string {
 	return "log: " + e.Attrs["what"]
 }
 
-func (b *builder) eventText(e recording.Event) string {
-	who := e.Subject.Name
-	if who == "" {
-		who = b.s.Name(e.Subject)
+// rowSubject is whom a row of the timeline names. The threads of a process share it: a row has room for one name.
+func (b *builder) rowSubject(s recording.Subject) string {
+	if s.Kind == recording.KindThread {
+		return b.processOf(s.PID, "")
 	}
-	parts := []string{who}
+	return b.nameOf(s)
+}
+
+func (b *builder) nameOf(s recording.Subject) string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return b.s.Name(s)
+}
+
+func (b *builder) eventText(e recording.Event) string {
+	parts := []string{b.nameOf(e.Subject)}
 	keys := make([]string, 0, len(e.Attrs))
 	for k := range e.Attrs {
 		if k != "running_at" {
@@ -57,9 +68,20 @@ func (b *builder) eventText(e recording.Event) string {
 		parts = append(parts, k+" "+e.Attrs[k])
 	}
 	if e.Value != 0 {
-		parts = append(parts, "value "+units.Count(e.Value)+" "+e.Unit)
+		parts = append(parts, "value "+valueText(e))
 	}
 	return strings.TrimSpace(strings.Join(parts, " · "))
+}
+
+// valueText writes an event's value in its unit: a pause of 92 ms is not 0 s.
+func valueText(e recording.Event) string {
+	switch e.Unit {
+	case "s", "seconds":
+		return units.Seconds(time.Duration(e.Value * 1e9))
+	case "ratio":
+		return units.Percent(e.Value)
+	}
+	return strings.TrimSpace(units.Count(e.Value) + " " + e.Unit)
 }
 
 // lockLanes are the locks whose waits have a row of the timeline, those that most time
@@ -101,7 +123,7 @@ func (b *builder) lockEvents() []Event {
 		for _, row := range rows[k] {
 			end := b.since(row.T.Add(time.Second))
 			if span == nil || b.since(row.T) > *span.End+0.5 {
-				out = append(out, Event{T: b.since(row.T), End: new(float64), Kind: "lock-wait"})
+				out = append(out, Event{T: b.since(row.T), End: new(float64), Kind: "lock-wait", Subject: b.processOf(k.pid, row.Comm)})
 				span, most, from, holder, begun = &out[len(out)-1], 0, row.T, "", ""
 			}
 			*span.End, most = end, max(most, row.Waiters)

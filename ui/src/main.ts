@@ -26,7 +26,7 @@ function start(root: HTMLElement): void {
   watched?.draw();
   fit(root);
   onPaper(() => {
-    const shut = [...document.querySelectorAll<HTMLDetailsElement>('details:not([open])')].filter((d) => !d.classList.contains('stack'));
+    const shut = [...document.querySelectorAll<HTMLDetailsElement>('details:not([open])')].filter((d) => !d.classList.contains('stack') && !d.classList.contains('many'));
     for (const d of shut) d.open = true;
     document.documentElement.classList.add('paper');
     axis.layout();

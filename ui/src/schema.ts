@@ -434,6 +434,10 @@ export interface Entry {
   text: string;
   confidence: number;
   /**
+   * of a culprit: what the accusation rests on, "1 proof, 2 strong signs"; names the confidence where it is below 0.9
+   */
+  proof?: string;
+  /**
    * what it holds up of the requests whose time was booked; absent where nobody can tell
    */
   holds?: {
@@ -847,6 +851,10 @@ export interface HostEvent {
   t: number;
   end: number | null;
   kind: string;
+  /**
+   * whom it happened to; of a thread its process
+   */
+  subject: string;
   text: string;
 }
 export interface Chart {

@@ -99,6 +99,15 @@ export class Tree {
     return false;
   }
 
+  /** processes are those of these process ids, the heaviest first; where none of them was sampled, those of the same
+   * names: the workers of a listener's master. */
+  processes(subjects: { pid: number; name: string }[]): number[] {
+    const all = (this.kids[0] ?? []).filter((n) => this.kind(n) === 'process');
+    const own = all.filter((n) => subjects.some((s) => s.pid > 0 && this.name(n).endsWith(`[${s.pid}]`)));
+    if (own.length > 0) return own;
+    return all.filter((n) => subjects.some((s) => s.name !== '' && this.name(n).startsWith(`${s.name}[`)));
+  }
+
   /** found are the nodes whose name or object holds every word, and what they weigh
    * together: one below another counts once. */
   found(text: string): { nodes: Set<number>; value: number } {

@@ -50,6 +50,26 @@ export function value(v: number, unit: string): string {
   return unit ? `${count(v)} ${unit}` : count(v);
 }
 
+/** bare is a subject without its network namespace, which is in its tooltip. */
+export function bare(subject: string): string {
+  return subject.replace(/ \(netns [^)]*\)/g, '');
+}
+
+/** compact is a subject in n letters: without addresses where they are too long, then of a process' socket the process. */
+export function compact(subject: string, n: number): string {
+  const all = bare(subject);
+  const ports = all.replace(/(\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+\]):(?=\d)/g, ':').replace(/ (tcp|udp) /g, ' ');
+  const process = /^.*?\[\d+\]/.exec(all)?.[0] ?? ports;
+  return [all, ports, process].find((text) => text.length <= n) ?? shortened(process, n);
+}
+
+/** shortened leaves out the middle of what is longer than n letters: an address' port is at its end. */
+export function shortened(text: string, n: number): string {
+  if (text.length <= n) return text;
+  const tail = Math.floor(n * 0.45);
+  return `${text.slice(0, n - tail - 1)}…${text.slice(text.length - tail)}`;
+}
+
 function trim(s: string): string {
   return s.includes('.') ? s.replace(/\.?0+$/, '') : s;
 }

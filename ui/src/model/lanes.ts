@@ -6,6 +6,7 @@ import type { Axis, Range } from './axis';
 export interface Lane {
   kind: 'symptom' | Entry['state'] | 'evidence' | 'event';
   label: string;
+  subject: string; // whom it is about; '' where the row above says it, or nobody is
   about: string;
   spans: { at: Range; weight: number; text: string }[]; // weight 0–1: how strong
   always: boolean; // it held for the whole window
@@ -16,26 +17,31 @@ const most = 40;
 export function lanesOf(page: Page, axis: Axis): { lanes: Lane[]; left: number } {
   const charts = new Map(page.charts.map((c) => [c.id, c]));
   const lanes: Lane[] = grouped(page.verdict.symptoms.map((s) => ({
-    kind: 'symptom', label: s.name, about: `${s.subject}: ${s.text}`, always: (s.active ?? []).length === 0,
+    kind: 'symptom', label: s.name, subject: s.subject, about: `${s.subject}: ${s.text}`, always: (s.active ?? []).length === 0,
     spans: intervals(s.active ?? [], axis, `${s.subject}: ${s.text}`),
   })));
   for (const state of ['culprit', 'contributing', 'consequence', 'risk'] as const) {
     const entries = page.verdict.verdict.filter((e) => e.state === state);
-    const all = entries.map((e): Lane => ({ kind: state, label: e.suspect, about: `${e.subject}: ${e.text}`, always: e.active.length === 0, spans: intervals(e.active, axis, `${e.subject}: ${e.text}`) }));
+    const all = entries.map((e): Lane => ({ kind: state, label: e.suspect, subject: e.subject, about: `${e.subject}: ${e.text}`, always: e.active.length === 0, spans: intervals(e.active, axis, `${e.subject}: ${e.text}`) }));
     if (state !== 'culprit') lanes.push(...grouped(all));
     else entries.forEach((e, i) => lanes.push(all[i] as Lane, ...evidenceLanes(e, charts)));
   }
   const kinds = new Map<string, Lane>();
+  const whose = new Map<string, Set<string>>();
   for (const e of page.events) {
     if ((e.end ?? e.t) < 0 || e.t > axis.seconds) continue;
     let lane = kinds.get(e.kind);
     if (!lane) {
-      lane = { kind: 'event', label: e.kind, about: 'events', always: false, spans: [] };
+      lane = { kind: 'event', label: e.kind, subject: '', about: 'events', always: false, spans: [] };
       kinds.set(e.kind, lane);
     }
+    whose.set(e.kind, (whose.get(e.kind) ?? new Set()).add(e.subject));
     lane.spans.push({ at: [e.t, e.end ?? e.t], weight: 1, text: e.text });
   }
-  lanes.push(...kinds.values());
+  for (const lane of kinds.values()) {
+    const subjects = [...(whose.get(lane.label) ?? [])].filter((s) => s && !lane.label.endsWith(s)); // "log: live/cam1" says it
+    lanes.push({ ...lane, subject: together(subjects), about: subjects.slice(0, 8).join('\n') });
+  }
   return { lanes: lanes.slice(0, most), left: Math.max(0, lanes.length - most) };
 }
 
@@ -49,10 +55,16 @@ function grouped(all: Lane[]): Lane[] {
     else if (same[0] === lane) {
       const weight = Math.max(0.2, 1 / same.length);
       const spans = same.flatMap((l) => l.spans.map((s) => ({ ...s, weight })));
-      out.push({ ...lane, label: `${lane.label} × ${same.length}`, about: same.slice(0, 8).map((l) => l.about).join('\n'), always: spans.length === 0, spans });
+      out.push({ ...lane, label: `${lane.label} × ${same.length}`, subject: together(same.map((l) => l.subject)), about: same.slice(0, 8).map((l) => l.about).join('\n'), always: spans.length === 0, spans });
     }
   }
   return out;
+}
+
+/** together names several subjects in a row's room: the one that they are, or how many. */
+function together(subjects: string[]): string {
+  const all = [...new Set(subjects)];
+  return all.length <= 1 ? (all[0] ?? '') : `${all.length} subjects`;
 }
 
 function intervals(all: { start: string; end: string | null }[], axis: Axis, text: string): Lane['spans'] {
@@ -69,7 +81,7 @@ function evidenceLanes(e: Entry, charts: Map<string, Chart>): Lane[] {
       if (piece.side !== 'for' || !chart || chart.flat || seen.has(id) || out.length === 4) continue;
       seen.add(id);
       const spans = moved(chart);
-      if (spans.length > 0) out.push({ kind: 'evidence', label: chart.title, about: piece.text, always: false, spans });
+      if (spans.length > 0) out.push({ kind: 'evidence', label: chart.title, subject: chart.about === e.subject ? '' : chart.about, about: piece.text, always: false, spans });
     }
   }
   return out;

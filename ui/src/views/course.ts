@@ -2,9 +2,10 @@
 import uPlot from 'uplot';
 import type { Axis } from '../model/axis';
 import { value } from '../model/format';
+import { extentIn } from '../model/reading';
 import { at, type Course, extent, type Quantity } from '../model/courses';
 import { h } from './dom';
-import { frame, plotHeight, shade } from './plot';
+import { follow, frame, point, shade } from './plot';
 import { color, dark, onTheme } from './theme';
 import { keys } from './timeline';
 
@@ -37,8 +38,8 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
 
   const draw = () => {
     drawn?.destroy();
-    drawn = new uPlot(options(q, lines, axis, () => hurt, Math.max(plot.clientWidth, 120)), data, plot);
-    drawn.setScale('x', { min: axis.shown[0], max: axis.shown[1] });
+    drawn = new uPlot(options(q, () => lines, axis, () => hurt, Math.max(plot.clientWidth, 120)), data, plot);
+    follow(drawn, axis);
   };
   const say = () => {
     const t = axis.cursor;
@@ -46,7 +47,7 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
       const e = says[i];
       if (e) e.textContent = t === null ? range(l, q.unit) : spoken(at(l, t), q.unit);
     });
-    drawn?.setCursor(t === null ? { left: -10, top: -10 } : { left: drawn.valToPos(t, 'x'), top: plotHeight / 3 }, false);
+    if (drawn) point(drawn, axis);
   };
   plot.addEventListener('keydown', (e) => keys(e, axis));
   plot.addEventListener('dblclick', () => axis.all());
@@ -59,7 +60,7 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
   const seen = new ResizeObserver(resized);
   seen.observe(plot);
   const ends = [
-    axis.on('range', () => drawn?.setScale('x', { min: axis.shown[0], max: axis.shown[1] })),
+    axis.on('range', () => drawn && follow(drawn, axis)),
     axis.on('cursor', say), axis.on('layout', resized), onTheme(() => drawn && draw()), () => seen.disconnect(), () => drawn?.destroy(),
   ];
   say();
@@ -68,7 +69,7 @@ export function course(q: Quantity, given: Course[], axis: Axis, shaded: [number
     hurt = spans;
     data = joined(lines);
     drawn?.setData(data, false);
-    drawn?.setScale('x', { min: axis.shown[0], max: axis.shown[1] });
+    if (drawn) follow(drawn, axis);
     say();
   };
   return { box, draw: resized, update, end: () => ends.forEach((f) => f()) };
@@ -84,13 +85,17 @@ function spoken(v: readonly [number, number] | null, unit: string): string {
   return low === high ? `${low}` : `${low} to ${high}`;
 }
 
-function options(q: Quantity, lines: Course[], axis: Axis, hurt: () => [number, number][], width: number): uPlot.Options {
+function options(q: Quantity, now: () => Course[], axis: Axis, hurt: () => [number, number][], width: number): uPlot.Options {
   const stepped = uPlot.paths.stepped?.({ align: -1 }); // each value holds since the one before
   const f = frame(axis, width, q.unit, (u) => shade(u, hurt(), color(dark() ? 'felt-dark' : 'felt')));
   const least = q.least ?? 0;
+  const lines = now();
   return {
     ...f,
-    scales: { x: { time: false, auto: false }, y: { range: (_u, min, max) => [Math.min(0, min * 1.12), Math.max(max > 0 ? max * 1.12 : 0, least) || 1] } },
+    scales: { x: { time: false, auto: false }, y: { range: () => {
+      const all = now().flatMap((l) => [l.low, l.high].flatMap((v) => extentIn(l.t, v, axis.shown[0], axis.shown[1]) ?? []));
+      return [Math.min(0, ...all) * 1.12, Math.max(Math.max(0, ...all) * 1.12, least) || 1];
+    } } },
     series: [{}, ...lines.flatMap((l): uPlot.Series[] => {
       const stroke = color(`line-${l.color % 6}`);
       const line = { stroke, width: 1.5, spanGaps: false, points: { show: l.t.length < 3, size: 4 }, paths: stepped };

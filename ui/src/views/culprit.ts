@@ -14,7 +14,7 @@ export function sinceText(stamp: string, axis: Axis): string {
 
 export function culprit(e: Entry, axis: Axis, charted: (id: string) => boolean): HTMLElement {
   return h('article', { class: 'answer guilty', id: entryId(e.id) },
-    h('div', { class: 'top' }, h('p', { class: 'state' }, 'Culprit'), confidence(e)),
+    h('div', { class: 'top' }, h('p', { class: 'state' }, 'Culprit'), proof(e)),
     h('h3', {}, capital(e.title)),
     h('p', { class: 'subject' }, e.subject),
     e.holds ? h('p', { class: 'holds' }, `Holds up ${e.holds.at_most ? 'at most ' : ''}${count(e.holds.requests)} requests on average, ${percent(e.holds.share)} of their waiting`) : null,
@@ -52,9 +52,9 @@ export function entryId(id: string): string {
   return `entry-${id.replace(/[^a-z0-9]+/gi, '-')}`;
 }
 
-function confidence(e: Entry): HTMLElement {
-  return h('p', { class: 'confidence' }, h('code', {}, e.suspect), ' · confidence ', h('b', {}, e.confidence.toFixed(2)), ' ',
-    h('meter', { min: 0, max: 1, value: e.confidence, 'aria-hidden': 'true' }));
+/** proof is what the accusation rests on; it names the confidence only where that is low. */
+function proof(e: Entry): HTMLElement {
+  return h('p', { class: 'proof' }, h('code', {}, e.suspect), e.proof ? ` · ${e.proof}` : null);
 }
 
 /** chain is the way from the culprit to the symptom; the culprit itself stands above. */

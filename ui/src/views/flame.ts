@@ -10,21 +10,28 @@ import { h, section, svg } from './dom';
 const row = 18;
 const narrow = 1.5; // pixels: what is narrower is not drawn
 const letter = 6.6; // pixels, about: what fits into a box
+const readable = 60; // pixels: rows in which all frames are narrower are no more than columns without names
+const nearlyAll = 0.95; // of the whole: the culprit is as wide there
+const always = 14; // rows that are drawn all the same
+
+interface Suspected { pid: number; name: string }
 
 export function flames(page: Page, axis: Axis): HTMLElement | null {
   if (page.flames.length === 0) return null;
   const part = section('profile', 'Where the time went');
-  const culprits = page.verdict.verdict.filter((e) => e.state === 'culprit').map((e) => e.subject.split(' ')[0] ?? '');
+  const culprits = page.verdict.verdict.filter((e) => e.state === 'culprit').map((e) => ({ pid: e.subject_ref?.pid ?? 0, name: /(\S+)\[\d+\]/.exec(e.subject)?.[1] ?? '' }));
   const inWords = new Set(page.tables.map((t) => t.name));
   for (const f of page.flames) part.append(flame(f, axis, culprits, inWords.has(`functions-${f.name}`)));
   return part;
 }
 
-function flame(f: Flame, axis: Axis, culprits: string[], inWords: boolean): HTMLElement {
+function flame(f: Flame, axis: Axis, culprits: Suspected[], inWords: boolean): HTMLElement {
   const tree = new Tree(f);
   const amount = (v: number) => (f.unit === 's' ? seconds(v) : `${count(v)} ${f.unit}`);
-  let zoomed = 0;
-  let at = 0;
+  const whose = tree.processes(culprits).slice(0, 3);
+  const first = whose[0] ?? 0;
+  let zoomed = tree.value(first) < nearlyAll * tree.value(0) ? first : 0; // it opens at the culprit
+  let at = zoomed;
   let marked = tree.found('');
   let compared = f.before !== undefined;
 
@@ -36,21 +43,25 @@ function flame(f: Flame, axis: Axis, culprits: string[], inWords: boolean): HTML
   const says = h('output', { class: 'says', 'aria-live': 'polite' });
   const search = h('input', { type: 'search', placeholder: 'search: function or file', 'aria-label': `Search in ${f.title}; Enter goes to the next find` });
   const matched = h('output', { class: 'quiet', 'aria-live': 'polite' });
+  const below = h('p', { class: 'quiet below' });
   const all = h('button', { type: 'button', disabled: true }, 'Show all');
 
   function draw(): void {
     const wide = Math.max(box.clientWidth, 300);
     const boxes = tree.boxes(zoomed, narrow / wide);
-    const deep = boxes.reduce((d, b) => Math.max(d, b.depth), 0) + 1;
+    const whole = boxes.reduce((d, b) => Math.max(d, b.depth), 0) + 1;
+    const named = boxes.reduce((d, b) => (marked.nodes.size > 0 || b.node === at || (b.to - b.from) * wide >= readable ? Math.max(d, b.depth) : d), 0) + 1;
+    const deep = Math.min(whole, Math.max(named, always));
+    below.textContent = deep < whole ? `${whole - deep} deeper rows are not drawn: no frame in them has room for a name. Zoom in to see them.` : '';
     root.setAttribute('viewBox', `0 0 ${wide} ${deep * row}`);
     root.setAttribute('width', String(wide));
     root.setAttribute('height', String(deep * row));
-    root.replaceChildren(...boxes.map((b) => {
+    root.replaceChildren(...boxes.filter((b) => b.depth < deep).map((b) => {
       const from = b.from * wide;
       const w = Math.max((b.to - b.from) * wide - 0.6, 0.5);
       const room = Math.floor((w - 6) / letter);
       const name = tree.name(b.node);
-      const cls = ['frame', tree.kind(b.node), compared ? `compared ${tree.change(b.node)}` : '', culprits.includes(name) && tree.kind(b.node) === 'process' ? 'guilty' : '', marked.nodes.has(b.node) ? 'hit' : '', b.node === at ? 'at' : '', b.depth < (tree.depth[zoomed] ?? 0) ? 'above' : ''];
+      const cls = ['frame', tree.kind(b.node), compared ? `compared ${tree.change(b.node)}` : '', whose.includes(b.node) ? 'guilty' : '', marked.nodes.has(b.node) ? 'hit' : '', b.node === at ? 'at' : '', b.depth < (tree.depth[zoomed] ?? 0) ? 'above' : ''];
       return svg('g', { class: cls.filter(Boolean).join(' '), 'data-node': b.node },
         svg('rect', { x: from, y: b.depth * row, width: w, height: row - 1, rx: 2 }),
         room >= 3 ? svg('text', { x: from + 4, y: b.depth * row + 13 }, name.length > room ? `${name.slice(0, room - 1)}…` : name) : null);
@@ -105,11 +116,11 @@ function flame(f: Flame, axis: Axis, culprits: string[], inWords: boolean): HTML
     e.preventDefault();
   });
   all.addEventListener('click', () => zoom(0));
-  const whose = tree.kids[0]?.filter((n) => culprits.includes(tree.name(n))).slice(0, 3).map((n) => {
+  const buttons = whose.map((n) => {
     const button = h('button', { type: 'button', class: 'whose' }, `Zoom to ${tree.name(n)}`);
     button.addEventListener('click', () => zoom(n));
     return button;
-  }) ?? [];
+  });
   const compare = h('button', { type: 'button', 'aria-pressed': 'true' }, 'Beside the baseline: red more, blue less');
   compare.addEventListener('click', () => {
     compared = !compared;
@@ -121,5 +132,5 @@ function flame(f: Flame, axis: Axis, culprits: string[], inWords: boolean): HTML
   return h('div', { class: 'profile' },
     h('h4', {}, f.title, h('span', { class: 'quiet' }, ` · ${amount(f.total)}${f.note ? ` · ${f.note}` : ''}`, inWords ? ' · ' : '',
       inWords ? h('a', { href: `#table-functions-${f.name}` }, 'in words') : null)),
-    h('div', { class: 'bar' }, search, matched, all, ...whose, f.before ? compare : null), says, box);
+    h('div', { class: 'bar' }, search, matched, all, ...buttons, f.before ? compare : null), says, box, below);
 }

@@ -4,8 +4,8 @@ import type { Axis } from '../model/axis';
 import { type Shown } from '../model/courses';
 import { type Drawing } from './course';
 import { h, svg } from './dom';
-import { axisWidth } from './plot';
-import { gutter, keys, pad } from './timeline';
+import { gutterOf, narrow, pad } from './layout';
+import { keys } from './timeline';
 
 const row = 22;
 const bad = new Set(['freeze', 'ended', 'refused', 'audio', 'picture', 'less']);
@@ -39,18 +39,18 @@ export function marks(all: () => Shown[], axis: Axis): Drawing {
   const draw = () => {
     const lanes = lanesOf(all(), axis.seconds);
     const wide = Math.max(box.clientWidth, 200);
-    const left = wide < 700 ? axisWidth : gutter;
-    const tall = wide < 700 ? row + 12 : row;
+    const left = gutterOf(wide);
+    const tall = narrow(wide) ? row + 12 : row;
     const [from, to] = axis.shown;
     const x = (t: number) => left + ((t - from) / (to - from)) * (wide - left - pad);
     root.setAttribute('viewBox', `0 0 ${wide} ${lanes.length * tall + 4}`);
     root.setAttribute('width', String(wide));
     root.setAttribute('height', String(lanes.length * tall + 4));
     root.replaceChildren(...lanes.map((lane, i) => {
-      const y = i * tall + (wide < 700 ? 14 : 2);
+      const y = i * tall + (narrow(wide) ? 14 : 2);
       const tone = lane.kind === 'verdict' ? 'verdict' : bad.has(lane.kind) ? 'bad' : worse.has(lane.kind) ? 'worse' : 'said';
       return svg('g', { class: `mark ${tone}` },
-        svg('text', { class: 'row-label', x: 2, y: wide < 700 ? y - 2 : y + 14 }, svg('title', {}, lane.label), lane.label),
+        svg('text', { class: 'row-label', x: 2, y: narrow(wide) ? y - 2 : y + 14 }, svg('title', {}, lane.label), lane.label),
         svg('line', { class: 'ground', x1: left, x2: wide - pad, y1: y + 9, y2: y + 9 }),
         ...lane.marks.filter((m) => m.end >= from && m.t <= to).map((m) => {
           const x1 = x(Math.max(m.t, from));

@@ -1,9 +1,11 @@
 // The path of the data, drawn: peers, interface, socket, process, socket,
 // interface, peers, with the numbers on each hop and what was found on it.
 import type { Hop, Page, Path } from '../schema';
+import { shortened } from '../model/format';
 import { h, section, svg } from './dom';
 import { entryId } from './culprit';
 
+const onPaper = 1; // paths; the rest is on the screen
 const width = 1208;
 const hop = { width: 156, gap: 14, head: 34, row: 16, foot: 7 };
 const laneNames = ['from', 'interface', 'socket', 'process', 'socket', 'interface', 'to'];
@@ -11,7 +13,9 @@ const bad: Record<string, number> = { culprit: 0, symptom: 1, contributing: 2, c
 
 export function scene(page: Page): HTMLElement {
   const part = section('path', 'Path of the data');
-  page.scene.paths.forEach((p, i) => part.append(h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': `Path through ${p.title}` }, path(p, i))));
+  page.scene.paths.forEach((p, i) => part.append(h('div', { class: i < onPaper ? 'scroll' : 'scroll unprinted', tabindex: 0, role: 'group', 'aria-label': `Path through ${p.title}` }, path(p, i))));
+  const rest = page.scene.paths.length - onPaper;
+  if (rest > 0) part.append(h('p', { class: 'quiet paper-only' }, rest === 1 ? '1 more path is not printed' : `${rest} more paths are not printed`));
   part.append(legend(), h('p', { class: 'quiet' }, page.scene.rest));
   return part;
 }
@@ -71,7 +75,7 @@ function path(p: Path, i: number): SVGElement {
     root.append(svg('path', { d, class: same ? 'edge hangs' : 'edge', 'marker-end': same ? undefined : `url(#arrow-${i})` }));
     if (e.text && x2 - x1 > 40) {
       const beside = x1 + (x2 - x1) * 0.5;
-      labels.push(svg('text', { x: beside, y: (y1 + y2) / 2 - 5, class: 'flow', 'text-anchor': 'middle' }, svg('title', {}, e.text), cut(e.text, Math.floor((x2 - x1) / 6))));
+      labels.push(svg('text', { x: beside, y: (y1 + y2) / 2 - 5, class: 'flow', 'text-anchor': 'middle' }, svg('title', {}, e.text), shortened(e.text, Math.floor((x2 - x1) / 6))));
     }
   }
   for (const placed of at.values()) root.append(drawHop(placed));
@@ -106,9 +110,19 @@ function describe(p: Path): string {
   return `The path of the data through ${p.title}: ${p.nodes.length} hops. ${found.join('; ')}`;
 }
 
+/** center scrolls a path that is wider than its box to the culprit, or to where the symptom is. */
+function center(path: SVGElement): void {
+  const box = path.parentElement;
+  const hop = path.querySelector('.hop.culprit') ?? path.querySelector('.hop.symptom');
+  if (!box || !hop) return;
+  const [b, g] = [box.getBoundingClientRect(), hop.getBoundingClientRect()];
+  box.scrollLeft += g.left + g.width / 2 - b.left - b.width / 2;
+}
+
 /** fit makes text that is wider than its hop narrower, now that it can be
  * measured: a little by its letters, much by leaving out the middle. */
 export function fit(root: ParentNode): void {
+  for (const path of root.querySelectorAll<SVGElement>('svg.path')) center(path);
   for (const g of root.querySelectorAll<SVGGElement>('.hop')) {
     const box = g.querySelector('rect')?.getBBox();
     const texts = [...g.querySelectorAll('text')];
@@ -118,7 +132,7 @@ export function fit(root: ParentNode): void {
       let wide = t.getComputedTextLength();
       const whole = t.textContent ?? '';
       for (let n = whole.length - 1; wide > room * 1.2 && n > 6; n--) {
-        t.textContent = cut(whole, n);
+        t.textContent = shortened(whole, n);
         wide = t.getComputedTextLength();
       }
       if (wide > room) {
@@ -127,12 +141,6 @@ export function fit(root: ParentNode): void {
       }
     }
   }
-}
-
-function cut(text: string, n: number): string {
-  if (text.length <= n) return text;
-  const tail = Math.floor(n * 0.45); // an address' port stands at its end
-  return `${text.slice(0, n - tail - 1)}…${text.slice(text.length - tail)}`;
 }
 
 function legend(): HTMLElement {

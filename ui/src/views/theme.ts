@@ -36,6 +36,11 @@ export function themeButton(): HTMLElement {
   return button;
 }
 
+/** printing: the page is drawn for paper now. */
+export function printing(): boolean {
+  return document.documentElement.classList.contains('paper');
+}
+
 /** onPaper turns the page light and opens all of it while it is printed. */
 export function onPaper(open: () => () => void): void {
   let restore: (() => void) | null = null;

@@ -2,15 +2,15 @@
 // coincides stands in one column.
 import type { Page } from '../schema';
 import type { Axis } from '../model/axis';
+import { compact, shortened } from '../model/format';
 import { type Lane, lanesOf } from '../model/lanes';
 import { h, svg } from './dom';
+import { gutterOf, narrow, pad } from './layout';
 import { onTheme } from './theme';
 
-/** gutter is the room for labels at the left, pad that at the right: the charts
- * keep to the same, so that one instant is one column of the page. */
-export const gutter = 290;
-export const pad = 30;
 const row = 20;
+const labelRow = 16; // of a label above its row, where there is no room beside it
+const letter = 6.4; // px, about
 const top = 22;
 
 export function timeline(page: Page, axis: Axis): HTMLElement {
@@ -24,26 +24,31 @@ export function timeline(page: Page, axis: Axis): HTMLElement {
   const reset = h('button', { type: 'button', id: 'whole', disabled: true }, 'Whole window');
   reset.addEventListener('click', () => axis.all());
 
-  const height = top + lanes.length * row + 4;
+  let height = 0;
   const scale = () => {
-    const wide = Math.max(box.clientWidth, gutter + 120);
+    const wide = Math.max(box.clientWidth, 200);
+    const gutter = gutterOf(wide);
     const [from, to] = axis.shown;
-    return { wide, x: (t: number) => gutter + ((t - from) / (to - from)) * (wide - gutter - pad), t: (x: number) => from + ((x - gutter) / (wide - gutter - pad)) * (to - from) };
+    return { wide, gutter, x: (t: number) => gutter + ((t - from) / (to - from)) * (wide - gutter - pad), t: (x: number) => from + ((x - gutter) / (wide - gutter - pad)) * (to - from) };
   };
-  const cursor = svg('line', { class: 'cursor', y1: top, y2: height });
-  const brush = svg('rect', { class: 'brush', y: top, height: height - top, width: 0 });
+  const cursor = svg('line', { class: 'cursor', y1: top });
+  const brush = svg('rect', { class: 'brush', y: top, width: 0 });
 
   function draw(): void {
     const { wide, x } = scale();
+    const tall = row + (narrow(wide) ? labelRow : 0);
+    height = top + lanes.length * tall + 4;
+    cursor.setAttribute('y2', String(height));
+    brush.setAttribute('height', String(height - top));
     root.setAttribute('viewBox', `0 0 ${wide} ${height}`);
     root.setAttribute('width', String(wide));
     root.setAttribute('height', String(height));
     root.replaceChildren();
-    for (const t of axis.ticks(wide > 900 ? 8 : 4)) {
+    for (const t of axis.ticks(wide > 900 ? 8 : 5)) {
       root.append(svg('line', { class: 'grid', x1: x(t), x2: x(t), y1: top - 4, y2: height }),
         svg('text', { class: 'tick', x: x(t), y: 12, 'text-anchor': 'middle' }, axis.clock(t, axis.shown[1] - axis.shown[0] < 5)));
     }
-    lanes.forEach((lane, i) => root.append(drawLane(lane, top + i * row, x, axis, wide)));
+    lanes.forEach((lane, i) => root.append(drawLane(lane, top + i * tall, x, axis, wide)));
     root.append(brush, cursor);
     point();
     reset.disabled = axis.whole;
@@ -52,7 +57,7 @@ export function timeline(page: Page, axis: Axis): HTMLElement {
   }
   function point(): void {
     const t = axis.cursor;
-    cursor.setAttribute('visibility', t === null ? 'hidden' : 'visible');
+    cursor.setAttribute('visibility', t === null || t < axis.shown[0] || t > axis.shown[1] ? 'hidden' : 'visible');
     if (t === null) {
       says.textContent = '';
       return;
@@ -73,18 +78,28 @@ export function timeline(page: Page, axis: Axis): HTMLElement {
   draw();
   if (lanes.length === 0 && page.charts.length === 0) return h('p', { class: 'quiet' }, 'Nothing was found that has a time.');
   return h('div', {},
-    h('div', { class: 'bar' }, h('p', { class: 'quiet' }, 'Drag to zoom, here or in a chart; arrow keys move, + and − zoom.'), says, reset),
+    h('div', { class: 'bar' }, h('p', { class: 'quiet hint' }, 'Drag to zoom, here or in a chart; arrow keys move, + and − zoom.'), says, reset),
     box,
     left > 0 ? h('p', { class: 'quiet' }, `${left} more rows are not drawn`) : null);
 }
 
-function drawLane(lane: Lane, y: number, x: (t: number) => number, axis: Axis, wide: number): SVGElement {
-  const g = svg('g', { class: `row ${lane.kind}` });
+/** labelOf is a row's kind and its subject, cut to the room: the subject gives way, as its tooltip has all of it. */
+function labelOf(lane: Lane, wide: number): { name: string; subject: string } {
   const word = lane.kind === 'evidence' ? '+ ' : lane.kind === 'symptom' ? '▲ ' : lane.kind === 'event' ? '· ' : '● ';
-  const most = 42;
-  const label = word + lane.label;
-  g.append(svg('text', { x: lane.kind === 'evidence' ? 16 : 2, y: y + 14, class: 'row-label' }, svg('title', {}, `${lane.label}: ${lane.about}`), label.length > most ? `${label.slice(0, most - 1)}…` : label));
-  g.append(svg('line', { class: 'ground', x1: gutter, x2: wide - pad, y1: y + row / 2, y2: y + row / 2 }));
+  const room = Math.floor(((narrow(wide) ? wide - 4 : gutterOf(wide) - 8) - (lane.kind === 'evidence' ? 14 : 0)) / letter);
+  const name = shortened(word + lane.label, room);
+  const left = room - name.length - 2;
+  return { name, subject: lane.subject && left > 7 ? ` ${compact(lane.subject, left)}` : '' };
+}
+
+function drawLane(lane: Lane, place: number, x: (t: number) => number, axis: Axis, wide: number): SVGElement {
+  const g = svg('g', { class: `row ${lane.kind}` });
+  const above = narrow(wide);
+  const y = place + (above ? labelRow - 2 : 0);
+  const label = labelOf(lane, wide);
+  g.append(svg('text', { x: lane.kind === 'evidence' ? 16 : 2, y: place + (above ? 12 : 14), class: 'row-label' }, svg('title', {}, [`${lane.label} ${lane.subject}`.trim(), lane.about].join('\n')),
+    label.name, label.subject ? svg('tspan', { class: 'row-subject' }, label.subject) : null));
+  g.append(svg('line', { class: 'ground', x1: gutterOf(wide), x2: wide - pad, y1: y + row / 2, y2: y + row / 2 }));
   const spans = lane.always ? [{ at: [0, axis.seconds] as const, weight: 0.5, text: 'for the whole window, as far as was measured' }] : lane.spans;
   const [from, to] = axis.shown;
   for (const s of spans) {
@@ -94,7 +109,7 @@ function drawLane(lane: Lane, y: number, x: (t: number) => number, axis: Axis, w
     g.append(svg('rect', {
       class: lane.always ? 'span always' : 'span', x: x1, y: y + (lane.kind === 'evidence' ? 5 : 3), width: Math.max(x2 - x1, 2),
       height: row - (lane.kind === 'evidence' ? 10 : 6), 'fill-opacity': lane.kind === 'evidence' ? (0.15 + 0.85 * s.weight).toFixed(2) : s.weight < 1 && !lane.always ? s.weight.toFixed(2) : undefined,
-    }, svg('title', {}, `${lane.label} ${axis.clock(s.at[0], true)}–${axis.clock(s.at[1], true)} ${s.text}`)));
+    }, svg('title', {}, `${[lane.label, lane.subject].filter(Boolean).join(' ')} ${axis.clock(s.at[0], true)}–${axis.clock(s.at[1], true)} ${s.text}`)));
   }
   return g;
 }
@@ -133,23 +148,23 @@ export function keys(e: KeyboardEvent, axis: Axis): void {
   e.preventDefault();
 }
 
-function drag(box: HTMLElement, brush: SVGElement, scale: () => { t: (x: number) => number }, axis: Axis): void {
+function drag(box: HTMLElement, brush: SVGElement, scale: () => { gutter: number; t: (x: number) => number }, axis: Axis): void {
   let from: number | null = null;
   const at = (e: PointerEvent) => e.clientX - box.getBoundingClientRect().left + box.scrollLeft;
   box.addEventListener('pointerdown', (e) => {
-    if (e.button !== 0 || at(e) < gutter) return;
+    if (e.button !== 0 || at(e) < scale().gutter) return;
     from = at(e);
     box.setPointerCapture(e.pointerId);
   });
   box.addEventListener('pointermove', (e) => {
-    if (at(e) >= gutter) axis.point(scale().t(at(e)));
+    if (at(e) >= scale().gutter) axis.point(scale().t(at(e)));
     if (from === null) return;
     brush.setAttribute('x', String(Math.min(from, at(e))));
     brush.setAttribute('width', String(Math.abs(at(e) - from)));
   });
   box.addEventListener('pointerup', (e) => {
     if (from !== null && Math.abs(at(e) - from) > 4) {
-      const [a, b] = [scale().t(Math.max(gutter, Math.min(from, at(e)))), scale().t(Math.max(from, at(e)))];
+      const [a, b] = [scale().t(Math.max(scale().gutter, Math.min(from, at(e)))), scale().t(Math.max(from, at(e)))];
       axis.show(a, b);
     }
     from = null;

@@ -9,6 +9,7 @@ import { load } from './load';
 import { capital, culprit, evidenceList, remedy, sinceText } from './culprit';
 
 const open = 3; // culprits shown whole
+const onPaper = 3; // of what is opened on demand; more stays shut there
 
 export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean): HTMLElement {
   const v = page.verdict;
@@ -102,7 +103,7 @@ function ruledOut(all: Entry[]): HTMLElement {
   if (all.length === 0) return box;
   box.append(h('details', { class: 'line cleared' },
     h('summary', {}, h('span', { class: 'badge cleared' }, 'ruled out'), ` ${names(all)}, measured and innocent`),
-    h('ul', { class: 'plain' }, ...all.map((e) => h('li', {}, h('b', {}, e.suspect), e.subject ? ` · ${e.subject}` : '', ` · ${e.text}`, evidenceList(e, () => false))))));
+    h('ul', { class: 'plain' }, ...all.map((e, i) => h('li', { class: all[i - 1]?.suspect === e.suspect ? 'same' : null }, h('b', {}, e.suspect), h('span', { class: 'why' }, `${e.subject ? ` · ${e.subject}` : ''} · ${e.text}`), evidenceList(e, () => false))))));
   return box;
 }
 
@@ -112,5 +113,6 @@ function names(all: Entry[]): string {
 }
 
 export function more(title: string, children: HTMLElement[]): HTMLElement {
-  return h('details', { class: 'more' }, h('summary', {}, title), ...children);
+  const unprinted = children.length > onPaper;
+  return h('details', { class: unprinted ? 'more many' : 'more' }, h('summary', {}, title, unprinted ? h('span', { class: 'paper-only' }, 'not printed') : null), ...children);
 }
