@@ -13,8 +13,8 @@ import (
 // Failed is a request that the collector did not take, or not all of it.
 type Failed struct {
 	To, Why string
-	// Again: another try may help, of the answers 429, 502, 503 and 504, and where there was none. After is how long the
-	// collector wants to be left alone; 0: it did not say.
+	// Again: another try may help, of the answers 429, 502, 503 and 504, and where there was none. After is how
+	// long the collector wants to be left alone; 0: it did not say.
 	Again bool
 	After time.Duration
 	// Rejected is how many records or data points it refused of those that it got; 0: all.
