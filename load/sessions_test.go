@@ -95,7 +95,7 @@ func TestTheDelayOfSessionsGrowsAsPredicted(t *testing.T) {
 // A service that keeps up shows no capacity, and what did not happen is not zero.
 func TestSessionsThatAreServedInTime(t *testing.T) {
 	to, _ := workers(t, 4, time.Millisecond)
-	p := sessionsPlan(to, 5, 100*time.Millisecond)
+	p := sessionsPlan(to, 20, 400*time.Millisecond) // a busy machine answers within that
 	r, err := Run(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestSessionsWithoutAnAnswer(t *testing.T) {
 			}
 		}
 	}()
-	p := sessionsPlan(target(t, "tcp://"+l.Addr().String(), Request{Size: 8, Reply: 8}), 6, 100*time.Millisecond)
+	p := sessionsPlan(target(t, "tcp://"+l.Addr().String(), Request{Size: 8, Reply: 8}), 6, 300*time.Millisecond)
 	p.Timeout = 5 * time.Second
 	r, err := Run(context.Background(), p)
 	if err != nil {

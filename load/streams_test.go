@@ -100,7 +100,7 @@ func TestWindowsOfSeveralStreams(t *testing.T) {
 		_, _ = w.Write(make([]byte, size))
 	})
 	p := plan(target(t, "http://"+to.Address+"/", Request{HTTP2: true, Data: strings.Repeat("x", size)}))
-	p.Rate, p.Conns, p.Streams, p.For = 0, 2, 10, 500*time.Millisecond
+	p.Rate, p.Conns, p.Streams, p.For = 0, 2, 10, 2*time.Second
 	r, err := Run(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)

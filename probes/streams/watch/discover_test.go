@@ -184,8 +184,8 @@ func TestDiscoverPages(t *testing.T) {
 	if err != nil || asked != maxPages || len(entries) != maxPages || entries[1].Name != "p1" {
 		t.Errorf("asked %d times for %d streams, %v", asked, len(entries), err)
 	}
-	if len(problems) != 1 || !strings.Contains(problems[0].Why, "more streams than 50 answers tell") {
-		t.Errorf("that there are more is not told: %v", problems)
+	if len(problems) != 1 || !strings.Contains(problems[0].Why, "more streams than 50 answers list") {
+		t.Errorf("that there are more is not said: %v", problems)
 	}
 }
 
