@@ -23,6 +23,21 @@ func (p *page) culprit(e verdict.Entry) {
 	p.evidence(e, suspect.Missing, p.dim("? "))
 }
 
+// mostNamed are the culprits that are named where there is no room for all that is known of them.
+const mostNamed = 3
+
+// furtherCulprits names those that the screen has no room for: who, and what it does.
+func (p *page) furtherCulprits(all []verdict.Entry) {
+	for _, e := range all[:min(len(all), mostNamed)] {
+		p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(e.Suspect.Name))
+		p.item("  ", "", "  ", p.bold(e.Subject.Name)+" "+without(e.Text, e.Subject.Name))
+	}
+	if n := len(all) - mostNamed; n > 0 {
+		p.add(p.dim(fmt.Sprintf("  and %s", counted(n, "more culprit", "more culprits"))))
+	}
+	p.add(p.dim("  -v shows all of each culprit"))
+}
+
 // without leaves out the subject with which a text begins, where the line before names it.
 func without(text, subject string) string {
 	if rest, begins := strings.CutPrefix(text, subject+" "); begins && subject != "" {

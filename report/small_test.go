@@ -135,3 +135,24 @@ func TestProofSaysWhatDistinguishes(t *testing.T) {
 		}
 	}
 }
+
+// Two culprits are an honest answer: where there is no room for all of the second, it is named all the same.
+func TestEachCulpritIsNamed(t *testing.T) {
+	n := 0
+	for _, v := range cases(t) {
+		culprits := v.Here(verdict.Culprit)
+		if len(culprits) < 2 {
+			continue
+		}
+		n++
+		text, _ := onTerminal(t, v)
+		for _, e := range culprits[:min(len(culprits), 1+mostNamed)] {
+			if !strings.Contains(text, "CULPRIT  "+capital(e.Suspect.Title)) {
+				t.Errorf("%s is not named:\n%s", e.Suspect.Name, text)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no case has two culprits")
+	}
+}

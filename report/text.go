@@ -92,7 +92,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 	p.symptoms(v, len(culprits) > 0)
 	for i, e := range culprits {
 		if i == p.detail.culprits {
-			p.add(p.dim(fmt.Sprintf("  and %s: -v lists them", counted(len(culprits)-i, "more culprit", "more culprits"))))
+			p.furtherCulprits(culprits[i:])
 			break
 		}
 		p.culprit(e)

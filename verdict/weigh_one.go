@@ -68,10 +68,14 @@ func weighOne(sus *suspect.Suspect, s *scene.Scene, r *recording.Recording, l *l
 	return found, settled
 }
 
-// greatest are the findings that are carried on: those that concern the target first, then by their harm.
+// greatest are the findings that are carried on: those that concern the target first, then what is proved, then by
+// their harm. Of a process with a hundred connections each may be suspected of more than the one that is proved.
 func greatest(findings []weighed, n *scope) []weighed {
 	sort.SliceStable(findings, func(i, j int) bool {
 		if a, b := n.concerns(findings[i].Subject, findings[i].Related), n.concerns(findings[j].Subject, findings[j].Related); a != b {
+			return a
+		}
+		if a, b := prove(findings[i].Evidence) == confirmed, prove(findings[j].Evidence) == confirmed; a != b {
 			return a
 		}
 		return findings[i].Harm.Amount > findings[j].Harm.Amount

@@ -32,3 +32,16 @@ func TestProve(t *testing.T) {
 		}
 	}
 }
+
+// A process with many connections, of each of which more harm is suspected, leaves room for the one that is proved.
+func TestWhatIsProvedIsCarriedOn(t *testing.T) {
+	var all []weighed
+	for range 3 * maxFindings {
+		all = append(all, weighed{Finding: Finding{Harm: Harm{Amount: 100}, Evidence: []Evidence{{Side: Against, Grade: Strong}}}})
+	}
+	all = append(all, weighed{Finding: Finding{Text: "proved", Harm: Harm{Amount: 5}, Evidence: []Evidence{{Side: For, Grade: Decisive}}}})
+	got := greatest(all, nil)
+	if len(got) != maxFindings || got[0].Text != "proved" {
+		t.Errorf("%d findings, first %q", len(got), got[0].Text)
+	}
+}
