@@ -105,14 +105,15 @@ func TestSocketsOfWhoIsWatchedNow(t *testing.T) {
 	}
 }
 
-// Of more sockets than rows are allowed of, each gets one, and what is suspected gets one each tick.
+// Of more sockets than rows are allowed of, each that is followed gets one in turn before any other, and what is
+// suspected gets one each tick.
 func TestRowsTakeTurns(t *testing.T) {
 	const sockets, rows, suspected = 450, 151, 17
 	wrote, n := map[int]int{}, map[int]int{}
 	for tick := 1; tick <= 3; tick++ {
 		var order []candidate
 		for i := range sockets {
-			c := candidate{level: wanted, wrote: wrote[i], index: i}
+			c := candidate{level: wanted, followed: i >= 50, wrote: wrote[i], index: i}
 			if i == suspected {
 				c.level = suspect
 			}
@@ -124,8 +125,14 @@ func TestRowsTakeTurns(t *testing.T) {
 			n[c.index]++
 		}
 	}
-	if len(n) != sockets || n[suspected] != 3 {
-		t.Errorf("%d of %d sockets have a row, the suspected one %d of 3", len(n), sockets, n[suspected])
+	followed := 0
+	for i := range n {
+		if i >= 50 {
+			followed++
+		}
+	}
+	if followed != sockets-50 || len(n) != followed+1 || n[suspected] != 3 {
+		t.Errorf("%d of %d sockets have a row, %d of them are followed, the suspected one has %d of 3", len(n), sockets, followed, n[suspected])
 	}
 }
 
@@ -147,5 +154,29 @@ func TestLateRowsAreLost(t *testing.T) {
 	h.hasRow(1, 100)
 	if h.isLost(101, false) || !h.isLost(102, true) {
 		t.Error("a change after the last row is lost at the end, and not before")
+	}
+}
+
+// Only so many are followed, and where one has gone there is room for another.
+func TestSomeSocketsAreFollowed(t *testing.T) {
+	r := watchedHost(false, mostFollowed+5)
+	for _, h := range r.socks {
+		r.follow(h)
+	}
+	if r.countFollowed(); r.followed != mostFollowed {
+		t.Errorf("%d are followed, want %d", r.followed, mostFollowed)
+	}
+	for cookie, h := range r.socks {
+		if h.followed {
+			delete(r.socks, cookie)
+			break
+		}
+	}
+	r.countFollowed()
+	for _, h := range r.socks {
+		r.follow(h)
+	}
+	if r.followed != mostFollowed {
+		t.Errorf("%d are followed after one had gone, want %d", r.followed, mostFollowed)
 	}
 }

@@ -54,6 +54,7 @@ type running struct {
 	dumped   time.Duration // what the last full dump took
 	asked    int           // sockets whose options were asked for
 	refused  error         // why options can't be read
+	followed int           // sockets that are
 	skipped  uint64        // rows of wanted sockets that the allowance did not allow
 	closed   uint64        // socket-closed events left out
 	exits    exits

@@ -33,6 +33,7 @@ type history struct {
 	closeWait int         // in a row in CLOSE_WAIT
 	written   fingerprint // of the last row written, 0: none yet
 	wrote     int         // tick of that row
+	followed  bool        // it gets further rows before others get their first
 	due       int         // tick by which it is to have its next
 	family    byte        // to ask for it again
 	id        [48]byte    //

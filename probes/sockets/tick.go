@@ -22,9 +22,10 @@ const (
 
 // candidate is a socket of the last dump that may get a row.
 type candidate struct {
-	level priority
-	wrote int // tick of its last row, 0: none yet
-	index int
+	level    priority
+	followed bool
+	wrote    int // tick of its last row, 0: none yet
+	index    int
 }
 
 // tick is one second: the kernel's tables are swapped, sockets are dumped and
@@ -49,6 +50,9 @@ func (r *running) tick(late time.Duration, last bool) {
 	r.ledger.charge("sockets.owner")
 	r.judge(now, every)
 	r.closings(now, everything)
+	if every {
+		r.countFollowed()
+	}
 	r.ledger.charge("sockets.diag")
 	r.drain(suffix, epoch)
 	r.since = t
@@ -176,7 +180,7 @@ func (r *running) judge(now time.Time, every bool) {
 		h.last, h.seen, h.level, h.family, h.id = *s, r.ticks, level, f.Family, f.ID
 		h.alone = s.Proto == "tcp" && s.State != "LISTEN"
 		if every || level > quiet || now.Before(h.until) || h.fresh {
-			r.order = append(r.order, candidate{level, h.wrote, i})
+			r.order = append(r.order, candidate{level, h.followed, h.wrote, i})
 		}
 	}
 	for pid := range r.way.pids {
@@ -188,12 +192,43 @@ func (r *running) judge(now time.Time, every bool) {
 	}
 }
 
-// rank puts the most telling first, and of those the one whose last row is oldest: where the
-// allowance is less than what changes, each gets its turn.
+// rank puts the most telling first, of those the ones that are followed, and of those the one whose last row is
+// oldest: where the allowance is less than what changes, each of them gets its turn.
 func rank(order []candidate) {
 	slices.SortStableFunc(order, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.level, a.level), cmp.Compare(a.wrote, b.wrote))
+		switch {
+		case a.level != b.level:
+			return cmp.Compare(b.level, a.level)
+		case a.followed != b.followed:
+			if a.followed {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.wrote, b.wrote)
 	})
+}
+
+// mostFollowed sockets get further rows before others get their first, each one in ten seconds where all change:
+// what a row counts are running totals, which say something from the second on.
+const mostFollowed = 1500
+
+// follow has a socket followed that has its first row, where there is room.
+func (r *running) follow(h *history) {
+	if !h.followed && r.followed < mostFollowed {
+		h.followed = true
+		r.followed++
+	}
+}
+
+// countFollowed counts those that are left.
+func (r *running) countFollowed() {
+	r.followed = 0
+	for _, h := range r.socks {
+		if h.followed {
+			r.followed++
+		}
+	}
 }
 
 func (r *running) isOwn(s *recording.Socket) bool {
@@ -243,5 +278,6 @@ func (r *running) write(all, last bool) {
 		}
 		r.env.Sink.Append(*s)
 		h.hasRow(print, r.ticks)
+		r.follow(h)
 	}
 }
