@@ -65,7 +65,7 @@ func commOf(r *recording.Recording, pid int) string {
 	return ""
 }
 
-// Sentence says it in one line: at whom, what it cost, of what it might.
+// Sentence says in one line which processes were examined, what that cost, and what it was allowed to cost.
 func (c *Closer) Sentence(r *recording.Recording) string {
 	var who []string
 	for _, p := range c.Processes {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/nearest"
 	"snag/internal/shown"
 	"snag/recording"
 	"snag/report"
@@ -58,7 +59,7 @@ func tableNames() []string { return append([]string{"samples"}, recording.TableN
 
 // tablesInstead names the tables that are near, or all.
 func tablesInstead(typed string) string {
-	if near := cli.DidYouMean(typed, tableNames(), func(s string) string { return s }); near != "" {
+	if near := nearest.DidYouMean(typed, tableNames(), func(s string) string { return s }); near != "" {
 		return near
 	}
 	return "; there are: " + strings.Join(tableNames(), " ")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/nearest"
 	"snag/report"
 	"snag/suspects"
 )
@@ -56,7 +57,7 @@ func suspectNames() (out []string) {
 
 // noSuspect names those that are near, and all only where none is.
 func noSuspect(typed string) error {
-	near := cli.DidYouMean(typed, suspectNames(), func(s string) string { return s })
+	near := nearest.DidYouMean(typed, suspectNames(), func(s string) string { return s })
 	if near == "" {
 		near = "; there are: " + strings.Join(suspectNames(), " ")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/nearest"
 	"snag/probes"
 	"snag/recording"
 	"snag/remedies"
@@ -74,7 +75,7 @@ func checkRole(role string) error {
 	if slices.Contains(roleNames(), role) {
 		return nil
 	}
-	near := cli.DidYouMean(role, roleNames(), func(s string) string { return s })
+	near := nearest.DidYouMean(role, roleNames(), func(s string) string { return s })
 	if near == "" {
 		near = "."
 	}

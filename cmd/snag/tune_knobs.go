@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
+	"snag/internal/nearest"
 	"snag/remedies/knob"
 	"snag/report"
 )
@@ -37,7 +38,7 @@ func tuneKnobs() *cobra.Command {
 			p, ok := knob.PageOf(args[0])
 			if !ok {
 				return cli.Usage("snag changes nothing that is called %q%s (snag tune knobs lists what it changes)", args[0],
-					cli.DidYouMean(args[0], knobNames(), func(s string) string { return s }))
+					nearest.DidYouMean(args[0], knobNames(), func(s string) string { return s }))
 			}
 			if asJSON {
 				return report.WriteValue(cmd.OutOrStdout(), knobPages([]knob.Page{p}))

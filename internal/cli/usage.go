@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"snag/internal/nearest"
 )
 
 // Usage makes an error of how the command was called: exit code 2.
@@ -30,7 +32,7 @@ func wrongArgs(cmd *cobra.Command, args []string, wanted string) string {
 	switch {
 	case cmd.HasAvailableSubCommands() && len(all) == 0 && len(args) > 0:
 		return fmt.Sprintf("unknown command %q for %q%s", args[0], cmd.CommandPath(),
-			DidYouMean(args[0], subCommands(cmd), func(s string) string { return cmd.CommandPath() + " " + s }))
+			nearest.DidYouMean(args[0], subCommands(cmd), func(s string) string { return cmd.CommandPath() + " " + s }))
 	case len(args) < len(needed):
 		verb := " is missing"
 		if len(needed)-len(args) > 1 {
@@ -94,7 +96,7 @@ func nearFlags(cmd *cobra.Command, typed string) string {
 			names = append(names, f.Name)
 		}
 	})
-	if near := DidYouMean(typed, names, func(s string) string { return "--" + s }); near != "" {
+	if near := nearest.DidYouMean(typed, names, func(s string) string { return "--" + s }); near != "" {
 		return near
 	}
 	var takers []string

@@ -100,7 +100,7 @@ func TestWatchNamesTheFirstHopThatHurts(t *testing.T) {
 	}
 	w.silent("a healthy chain", 5*time.Second)
 	again(other.PID, 2500*time.Millisecond)
-	w.silent("another stream stopped", 4*time.Second) // a hurt is told when it is four seconds old
+	w.silent("another stream stopped", 4*time.Second) // harm is reported once it has lasted for four seconds
 
 	w.step()
 	again(c.WorkerAt("origin"), 2500*time.Millisecond)

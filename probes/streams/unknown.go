@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"snag/internal/nearest"
 )
 
 // unknown is the error for a URL that no reader takes: its scheme is not known, or the
@@ -14,8 +16,8 @@ func unknown(scheme string) error {
 		return fmt.Errorf("no reader for this path: of %s:// there are %s", scheme, strings.Join(of, ", "))
 	}
 	hint := ""
-	if like := alike(scheme); like != "" {
-		hint = fmt.Sprintf("; did you mean %q?", like)
+	if like := nearest.Names(scheme, schemes()); len(like) > 0 {
+		hint = fmt.Sprintf("; did you mean %q?", like[0])
 	}
 	return fmt.Errorf("unknown scheme %q%s (there are %s)", scheme, hint, strings.Join(all, ", "))
 }
@@ -33,32 +35,10 @@ func known(scheme string) []string {
 	return out
 }
 
-// alike is a scheme that one letter more, less or other makes of this one; "" if there is none.
-func alike(scheme string) string {
+// schemes are all that are known.
+func schemes() (out []string) {
 	for _, p := range protocols {
-		for _, s := range p.schemes {
-			if oneLetter(scheme, s) {
-				return s
-			}
-		}
+		out = append(out, p.schemes...)
 	}
-	return ""
-}
-
-// oneLetter reports whether a and b differ in one letter: one is other, missing or added.
-func oneLetter(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(b)-len(a) > 1 || len(b) < 3 {
-		return false
-	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	if len(a) == len(b) {
-		return i < len(a) && a[i+1:] == b[i+1:]
-	}
-	return a[i:] == b[i+1:]
+	return out
 }

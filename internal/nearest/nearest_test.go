@@ -1,4 +1,4 @@
-package cli
+package nearest
 
 import (
 	"slices"
@@ -27,8 +27,8 @@ func TestNearest(t *testing.T) {
 		{"", "find", ""},
 		{strings.Repeat("find", 1000), "find", ""},
 	} {
-		if got := strings.Join(Nearest(c.typed, strings.Fields(c.names)), " "); got != c.want {
-			t.Errorf("Nearest(%.20q) of %s: %q, want %q", c.typed, c.names, got, c.want)
+		if got := strings.Join(Names(c.typed, strings.Fields(c.names)), " "); got != c.want {
+			t.Errorf("Names(%.20q) of %s: %q, want %q", c.typed, c.names, got, c.want)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-package cli
+// Package nearest guesses what a mistyped name was meant to be.
+package nearest
 
 import (
 	"cmp"
@@ -9,9 +10,9 @@ import (
 // mostNearest is how many suggestions help: with more, the list of all is the better answer.
 const mostNearest = 3
 
-// Nearest returns the names that a mistyped one was most likely meant to be, best first: those it begins, those
+// Names returns the names that a mistyped one was most likely meant to be, best first: those it begins, those
 // it is a word of, and those that differ in few letters (allowed). Of net.core.rmem_max the last part is compared too.
-func Nearest(typed string, names []string) []string {
+func Names(typed string, names []string) []string {
 	type scored struct {
 		name  string
 		score int
@@ -89,7 +90,7 @@ func distance(a, b string) int {
 // DidYouMean is the question that follows a mistyped name, after a semicolon; "" where no name is near. show
 // makes of a name what is typed.
 func DidYouMean(typed string, names []string, show func(string) string) string {
-	near := Nearest(typed, names)
+	near := Names(typed, names)
 	if len(near) == 0 {
 		return ""
 	}
