@@ -23,6 +23,8 @@ const (
 	// which makes answers take twice as long, and is no matter of the scheduler's slices.
 	faintShare = 0.5
 	FaintEach  = 0.002 // s
+	// Or so long for one in a hundred, where the process stood still by exact times.
+	faintP99 = 0.02 // s
 	// Of what takes longer than usual: there nothing else has to be told from it.
 	feltMore = 0.001 // s
 	// So many times as long as usual is one in a hundred late, of enough that there is one. A
@@ -379,7 +381,11 @@ func (d Delay) felt() bool {
 // faint tells that a delay is felt if somebody is proved to cause it.
 func (d Delay) faint() bool {
 	p, share := d.Party, d.shareSeen()
-	return p.Role == Serves && p.Usual == nil && p.Answered >= manyAnswers && share >= faintShare && share*p.each() >= FaintEach
+	if p.Role != Serves || p.Usual != nil || p.Answered < manyAnswers || share < faintShare {
+		return false
+	}
+	stood := d.Of([]Account{Stopped, Pause}) >= faintShare && p.Answered >= fewTail && share*p.P99 >= faintP99
+	return stood || share*p.each() >= FaintEach
 }
 
 // inside is the part of a delay that passed in the service, not on the way to it.
@@ -469,6 +475,30 @@ func (l *Ledger) OnWay(address string, accounts ...Account) (share float64) {
 	return share
 }
 
+// A delay that lasts began inside the window where in its first seconds, two or more with requests, there was no
+// more of it than this part.
+const (
+	hardlyAny  = 0.01
+	beginsLate = 2 // s
+)
+
+// activeSince is the time from the second on in which a party's delay began; nil where that may have been before
+// the window.
+func (p *Party) activeSince(window recording.Interval, all float64) []recording.Interval {
+	before, asked := 0.0, 0
+	for at := 0; ; at++ {
+		if before += p.delayed[at]; before > hardlyAny*all {
+			if asked < beginsLate {
+				return nil
+			}
+			return []recording.Interval{{Start: window.Start.Add(time.Duration(at) * time.Second), End: window.End}}
+		}
+		if p.answers[at] > 0 {
+			asked++
+		}
+	}
+}
+
 // active are the seconds with most of a party's delay, where they are few: nine tenths of
 // it in less than two thirds of the window.
 func (p *Party) active(window recording.Interval) (out []recording.Interval) {
@@ -494,8 +524,11 @@ func (p *Party) active(window recording.Interval) (out []recording.Interval) {
 		most += all[n].held
 		n++
 	}
-	if n == 0 || 3*n >= 2*length {
+	if n == 0 {
 		return nil
+	}
+	if 3*n >= 2*length {
+		return p.activeSince(window, sum)
 	}
 	chosen := all[:n]
 	sort.Slice(chosen, func(i, j int) bool { return chosen[i].at < chosen[j].at })

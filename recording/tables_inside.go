@@ -61,7 +61,8 @@ func (l Loop) Spins() bool { return l.Kind == LoopWaits || l.Kind == LoopPauses 
 type ThreadStates struct {
 	T       Time   `json:"t"` // when the looks of the second began
 	PID     int    `json:"pid"`
-	TID     int    `json:"tid,omitempty"` // 0: threads of the process taken together
+	TID     int    `json:"tid,omitempty"`    // 0: threads of the process taken together
+	Parent  int    `json:"parent,omitempty"` // the process that forked it to run the same program; 0: not known to be one of such
 	Threads int    `json:"threads"`
 	Comm    string `json:"comm,omitempty"`
 	State   string `json:"state"`            // R running or runnable, S, D, T as of Thread

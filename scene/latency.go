@@ -135,13 +135,18 @@ func (v *Service) laterThan(s *Scene, base []recording.Turns, what string) (sym 
 // on average as those of its best quarter, and slowedFloor longer; where even the shortest tenth
 // of them takes twice as long as nine tenths of those of the best quarter, it is enough to be
 // slowedAll longer: a CPU that is scarce now and then makes some answers longer, not all of three
-// seconds.
+// seconds. Where one in ten takes a multiple of what nearly all did, in three seconds, something that is shorter
+// than a second comes again and again.
 const (
 	slowedFactor = 2.5
 	slowedFloor  = 0.05 // s
 	slowedAll    = 0.01 // s
 	slowedFor    = 3    // seconds
 	slowedShare  = 0.1  // of the answers, at the least
+	// Of one in ten of them: what takes less than a second is seen of those alone. A program that takes turns on
+	// a CPU keeps some of the others waiting for 20 ms.
+	tenthFactor = 3
+	tenthFloor  = 0.03 // s
 )
 
 // slowed: answers that all take longer for a while, none of them much longer than the rest. A
@@ -158,8 +163,17 @@ func (v *Service) slowed(s *Scene) (Symptom, bool) {
 	}); ok && part(sym.rows, 0.9) >= 2*most { // or fewer short ones among the long
 		return sym.Symptom, true
 	}
-	sym, ok := v.slower(s, base, func(row []recording.Turns, each float64) bool {
+	if sym, ok := v.slower(s, base, func(row []recording.Turns, each float64) bool {
 		return each >= base+slowedAll && part(row, 0.1) >= 2*most
+	}); ok && len(sym.rows) >= slowedFor {
+		return sym.Symptom, true
+	}
+	if slices.ContainsFunc(best, func(row recording.Turns) bool { return 0.1*float64(row.N) < fewLate }) {
+		return Symptom{}, false // none of these by chance
+	}
+	longest := part(best, 0.99)
+	sym, ok := v.slower(s, base, func(row []recording.Turns, each float64) bool {
+		return each >= base+slowedAll && part(row, 0.9) >= max(tenthFactor*longest, longest+tenthFloor)
 	})
 	return sym.Symptom, ok && len(sym.rows) >= slowedFor
 }

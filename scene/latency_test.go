@@ -33,6 +33,11 @@ const listener = `-- sockets --
 // turnRows writes a row a second. slow[t] turns of that second took 0.4 s, the
 // others fast.
 func turnRows(role string, n int, fast float64, slow map[int]int, wait float64) string {
+	return turnRowsOf(role, n, fast, slow, 0.4, wait)
+}
+
+// turnRowsOf are those in which slow answers take that long.
+func turnRowsOf(role string, n int, fast float64, slow map[int]int, long, wait float64) string {
 	var b strings.Builder
 	if role == "serve" {
 		b.WriteString("-- turns --\n")
@@ -45,21 +50,21 @@ func turnRows(role string, n int, fast float64, slow map[int]int, wait float64) 
 		return i
 	}
 	for t := range 30 {
-		hist := make([]string, bucket(0.4)+1)
+		hist := make([]string, bucket(long)+1)
 		for i := range hist {
 			hist[i] = "0"
 		}
 		hist[bucket(fast)] = fmt.Sprint(n - slow[t])
 		longest := fast
 		if slow[t] > 0 {
-			hist[bucket(0.4)], longest = fmt.Sprint(slow[t]), 0.4
+			hist[bucket(long)], longest = fmt.Sprint(slow[t]), long
 		}
 		ends := `"local":"10.0.0.1:80","remote":"10.0.0.7"`
 		if role == "call" {
 			ends = `"local":"10.0.0.7","remote":"10.0.0.1:80"`
 		}
 		fmt.Fprintf(&b, `{"t":%d,"netns":1,"role":%q,%s,"pid":60,"comm":"api","n":%d,"sum":%g,"max":%g,"wait_sum":%g,"hist":[%s]}`+"\n",
-			t, role, ends, n, float64(n-slow[t])*fast+float64(slow[t])*0.4, longest, wait*float64(n), strings.Join(hist, ","))
+			t, role, ends, n, float64(n-slow[t])*fast+float64(slow[t])*long, longest, wait*float64(n), strings.Join(hist, ","))
 	}
 	return b.String()
 }
@@ -237,5 +242,28 @@ func TestErrorsThatTheirCallerKeeps(t *testing.T) {
 	}
 	if got := symptomsOf(t, FailedAnswers, listener, fmt.Sprintf(restart, 71)); len(got) != 1 {
 		t.Errorf("asked meanwhile: %+v", got)
+	}
+}
+
+// A lock that is held for half a second in every three: half of a second's answers are as quick as ever.
+func TestSlowerForLessThanASecond(t *testing.T) {
+	for _, x := range []struct {
+		what    string
+		n, slow int
+		long    float64
+		want    int
+	}{
+		{"20 of 130 took 70 ms", 130, 20, 0.07, 1},
+		{"20 of 130 took 30 ms, as a program that takes turns on a CPU makes some", 130, 20, 0.03, 0},
+		{"10 of 130 took 70 ms: one in thirteen", 130, 10, 0.07, 0},
+		{"5 of 30 took 70 ms: by chance none in some seconds", 30, 5, 0.07, 0},
+	} {
+		slow := map[int]int{}
+		for second := 0; second < 30; second += 3 {
+			slow[second] = x.slow
+		}
+		if got := symptomsOf(t, RequestLatency, listener, turnRowsOf("serve", x.n, 0.004, slow, x.long, 0)); len(got) != x.want {
+			t.Errorf("%s: %+v", x.what, got)
+		}
 	}
 }

@@ -57,9 +57,9 @@ func Services(s *Scene, r *recording.Recording, role string) []*Service {
 		}
 	}
 	if role == "serve" {
-		takers := takersOf(s)
+		takers, heirs := takersOf(s), heirsOf(s, r)
 		for _, v := range out {
-			for _, pid := range takers[IDOf(v.Subject)] {
+			for _, pid := range slices.Concat(takers[IDOf(v.Subject)], heirs[IDOf(v.Subject)]) {
 				if !slices.Contains(v.PIDs, pid) {
 					v.PIDs = append(v.PIDs, pid)
 				}
@@ -87,6 +87,39 @@ func takersOf(s *Scene) map[NodeID][]int {
 				if !slices.Contains(out[l.ID], p.Subject.PID) {
 					out[l.ID] = append(out[l.ID], p.Subject.PID)
 				}
+			}
+		}
+		return out
+	})
+}
+
+type heirsKey struct{}
+
+// heirsOf are, for each listener, the processes that its owner forked and that began or ended in the
+// window: a service that forks one for each connection answers by them, and no list of sockets may have
+// been read while they lived. Others that it forked do its housekeeping.
+func heirsOf(s *Scene, r *recording.Recording) map[NodeID][]int {
+	return Keep(s, heirsKey{}, func() map[NodeID][]int {
+		ended := map[int]bool{}
+		for _, e := range r.Exits {
+			ended[e.PID] = true
+		}
+		by := map[int][]int{}
+		for _, row := range r.ThreadStates {
+			if row.Parent == 0 || slices.Contains(by[row.Parent], row.PID) {
+				continue
+			}
+			if p := s.Process(row.PID); p == nil || ended[row.PID] || p.First().Start > s.Window.Start {
+				by[row.Parent] = append(by[row.Parent], row.PID)
+			}
+		}
+		out := map[NodeID][]int{}
+		for _, k := range s.Sockets {
+			if !k.Listening() {
+				continue
+			}
+			for _, owner := range k.Owners {
+				out[k.ID] = append(out[k.ID], by[owner.Subject.PID]...)
 			}
 		}
 		return out

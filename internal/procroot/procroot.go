@@ -93,27 +93,6 @@ func StartTime(proc string, pid int) (uint64, error) {
 	return strconv.ParseUint(string(b), 10, 64)
 }
 
-// ForkedBy is the parent of a process where both run the same program: who forks workers for
-// what is asked of it. 0: it is another's, or can't be read.
-func ForkedBy(proc string, pid int) int {
-	b, err := statField(proc, pid, 4)
-	if err != nil {
-		return 0
-	}
-	parent, err := strconv.Atoi(string(b))
-	if err != nil || parent <= 0 {
-		return 0
-	}
-	own, err := os.Readlink(proc + "/" + strconv.Itoa(pid) + "/exe")
-	if err != nil {
-		return 0
-	}
-	if theirs, err := os.Readlink(proc + "/" + strconv.Itoa(parent) + "/exe"); err != nil || theirs != own {
-		return 0
-	}
-	return parent
-}
-
 // statField is a field of /proc/PID/stat, as proc_pid_stat(5) counts them, from the third on.
 func statField(proc string, pid, number int) ([]byte, error) {
 	path := proc + "/" + strconv.Itoa(pid) + "/stat"

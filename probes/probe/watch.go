@@ -94,12 +94,24 @@ func (w *Watch) Add(pid int, why string) bool {
 	switch {
 	case p != nil && !p.replaced:
 		return true
-	case p == nil && len(w.pids) >= w.max:
+	case p == nil && len(w.pids) >= w.max && !w.dropEnded():
 		return false
 	}
 	w.pids[pid] = &watched{why: why, start: w.begun(pid)}
 	w.added++
 	return true
+}
+
+// dropEnded makes room: processes that have ended are of use to nobody but who still has to write what was seen of
+// them. It reports whether there were any.
+func (w *Watch) dropEnded() bool {
+	before := len(w.pids)
+	for pid := range w.pids {
+		if w.proc != "" && w.begun(pid) == 0 {
+			delete(w.pids, pid)
+		}
+	}
+	return len(w.pids) < before
 }
 
 // Note keeps the name of a process of the set: it may end before any probe sees it.

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"snag/internal/kernel"
+	"snag/internal/procroot"
 	"snag/recording"
 )
 
@@ -48,10 +49,22 @@ func (r *running) drainTurns(suffix string, epoch uint32) {
 		if row.PID != r.env.SelfPID || row.PID == 0 {
 			r.env.Sink.Append(row)
 			if why := slowTurns(row); why != "" {
-				r.env.Watch.Add(cmp.Or(row.SlowPID, row.PID), why)
+				r.watchSlow(row, why)
 			}
 		}
 	}
+}
+
+// watchSlow has a closer look at who was slow to answer. Who was forked for one connection may have ended since:
+// then at the owner of the listener, which forks the next.
+func (r *running) watchSlow(row recording.Turns, why string) {
+	pid := cmp.Or(row.SlowPID, row.PID)
+	if _, err := procroot.StartTime(r.env.Proc, pid); err != nil {
+		if owner, ok := r.book.listener(row.Netns, row.Local); ok && owner.PID != 0 {
+			pid = owner.PID
+		}
+	}
+	r.env.Watch.Add(pid, why)
 }
 
 // What a server's threads do is worth a look once its answers take as long as people

@@ -38,9 +38,10 @@ type kernelFoundKey struct {
 }
 
 type kernelFoundValue struct {
-	_    structs.HostLayout
-	N    uint32
-	Comm [16]uint8
+	_      structs.HostLayout
+	N      uint32
+	Parent uint32
+	Comm   [16]uint8
 }
 
 // Names of all BPF objects in the ELF.

@@ -14,9 +14,10 @@ import (
 )
 
 type inKernel struct {
-	maps    *ebpf.Collection
-	walk    *link.Iter
-	watched map[int]uint8 // what the table has
+	maps     *ebpf.Collection
+	walk     *link.Iter
+	watched  map[int]uint8 // what the table has
+	families map[int]bool  // that fork workers of their own program
 }
 
 func load(proc, sys string) (*inKernel, error) {
@@ -40,7 +41,7 @@ func load(proc, sys string) (*inKernel, error) {
 	if err := setCalls(spec); err != nil {
 		return nil, err
 	}
-	k := &inKernel{watched: map[int]uint8{}}
+	k := &inKernel{watched: map[int]uint8{}, families: map[int]bool{}}
 	if k.maps, err = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}); err != nil {
 		return nil, kernel.Explain("loading BPF program states", err)
 	}
@@ -77,16 +78,26 @@ const (
 	withChildren
 )
 
-// watch has the next looks look at these processes. Where one was forked by its own program,
-// as a database's or a web server's are, at the others of that family, too.
+// watch has the next looks look at these processes. Where one was forked by its own program, or forks such,
+// as a database or a web server does, at the others of that family too: from then on, since who was forked for one
+// connection has often ended by the time that it is found to be slow.
 func (k *inKernel) watch(proc string, pids []int) error {
 	table := k.maps.Maps[kernelMapWatched]
 	now := map[int]uint8{}
 	for _, pid := range pids {
 		now[pid] = max(now[pid], itself)
 		if parent := procroot.ForkedBy(proc, pid); parent > 0 {
-			now[parent] = withChildren
+			k.families[parent] = true
+		} else if procroot.Forks(proc, pid) {
+			k.families[pid] = true
 		}
+	}
+	for parent := range k.families {
+		if _, err := procroot.StartTime(proc, parent); err != nil { // it has ended
+			delete(k.families, parent)
+			continue
+		}
+		now[parent] = withChildren
 	}
 	for pid, how := range now {
 		if k.watched[pid] == how {

@@ -80,7 +80,7 @@ func rows(all []found, t recording.Time, looks uint64) (out []recording.ThreadSt
 
 func rowOf(f found) recording.ThreadStates {
 	row := recording.ThreadStates{
-		PID: int(f.key.Tgid), TID: int(f.key.Tid), Comm: kernel.Text(f.value.Comm[:]),
+		PID: int(f.key.Tgid), TID: int(f.key.Tid), Parent: int(f.value.Parent), Comm: kernel.Text(f.value.Comm[:]),
 		State: letters[f.key.Doing], IO: f.key.Io != 0, FD: -1,
 	}
 	nr := int(f.key.Nr)

@@ -105,13 +105,14 @@ struct found_key {
 
 struct found_value {
 	__u32 n;
+	__u32 parent; /* that is watched with those that it began; 0: found for itself alone */
 	__u8 comm[16];
 };
 
 /* Processes that are watched; with CHILDREN those that they began, too. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 128);
+	__uint(max_entries, 256);
 	__type(key, __u32);
 	__type(value, __u8);
 } watched SEC(".maps");
@@ -217,17 +218,14 @@ static __always_inline void waits_in(struct found_key *k, struct task_struct *p)
 }
 
 /* A service that forks answers by whichever of its processes: the one that is slow next may be
- * one that began a moment ago. */
-static __always_inline int is_watched(struct task_struct *p, __u32 tgid)
+ * one that began a moment ago. The family is the parent of such. */
+static __always_inline int is_watched(struct task_struct *p, __u32 tgid, __u32 *family)
 {
-	__u32 parent;
-	__u8 *how;
+	__u32 parent = p->real_parent->tgid;
+	__u8 *how = bpf_map_lookup_elem(&watched, &parent);
 
-	if (bpf_map_lookup_elem(&watched, &tgid))
-		return 1;
-	parent = p->real_parent->tgid;
-	how = bpf_map_lookup_elem(&watched, &parent);
-	return how && *how == CHILDREN;
+	*family = how && *how == CHILDREN ? parent : 0;
+	return *family || bpf_map_lookup_elem(&watched, &tgid);
 }
 
 /* What a thread that is not running was found in. */
@@ -245,9 +243,9 @@ static __always_inline void find(struct found_key *k, struct task_struct *p, __u
 	waits_in(k, p);
 }
 
-static __always_inline void count(struct found_key *k, struct task_struct *p)
+static __always_inline void count(struct found_key *k, struct task_struct *p, __u32 family)
 {
-	struct found_value *v = bpf_map_lookup_elem(&found, k), first = {.n = 1};
+	struct found_value *v = bpf_map_lookup_elem(&found, k), first = {.n = 1, .parent = family};
 
 	if (v) {
 		v->n++;
@@ -264,12 +262,12 @@ int look(struct bpf_iter__task *ctx)
 	struct task_struct *p = ctx->task;
 	struct task_struct___here *t = (void *)p;
 	struct asleep now = {.k = {.nr = -1, .fd = -1}}, *before;
-	__u32 tid;
+	__u32 tid, family;
 
 	if (!p)
 		return 0;
 	now.k.tgid = p->tgid;
-	if (!is_watched(p, now.k.tgid))
+	if (!is_watched(p, now.k.tgid, &family))
 		return 0;
 	if (t->exit_state)
 		return 0;
@@ -277,7 +275,7 @@ int look(struct bpf_iter__task *ctx)
 	now.state = state_of(p);
 	if (!now.state) {
 		now.k.doing = RUNS;
-		count(&now.k, p);
+		count(&now.k, p, family);
 		return 0;
 	}
 	now.start = p->start_time;
@@ -291,6 +289,6 @@ int look(struct bpf_iter__task *ctx)
 		find(&now.k, p, now.state);
 		bpf_map_update_elem(&asleep, &tid, &now, BPF_ANY);
 	}
-	count(&now.k, p);
+	count(&now.k, p, family);
 	return 0;
 }

@@ -125,9 +125,3 @@ func TestChargesWhatItMeasuredForAsLongAsItWasAttached(t *testing.T) {
 		t.Errorf("%g s while nothing was attached, %g in all", s, r.seconds)
 	}
 }
-
-func TestPIDsOfChildren(t *testing.T) {
-	if got := fmt.Sprint(parsePIDs("12 13 x -4 99 \n")); got != "[12 13 99]" {
-		t.Error(got)
-	}
-}

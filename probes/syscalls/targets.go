@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/cilium/ebpf"
+
+	"snag/internal/procroot"
 )
 
 // mostTargets is TARGETS: processes at a time, children of targets among them.
@@ -88,27 +89,16 @@ func descendants(proc string, pids []int) []int {
 			continue
 		}
 		for _, task := range tasks {
-			b, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pids[i]), "task", task.Name(), "children"))
+			tid, err := strconv.Atoi(task.Name())
 			if err != nil {
 				continue
 			}
-			for _, pid := range parsePIDs(string(b)) {
+			for _, pid := range procroot.Children(proc, pids[i], tid) {
 				if !slices.Contains(pids, pid) && len(pids) < mostTargets {
 					pids = append(pids, pid)
 					out = append(out, pid)
 				}
 			}
-		}
-	}
-	return out
-}
-
-// parsePIDs reads /proc/PID/task/TID/children: numbers between spaces (proc(5)).
-func parsePIDs(s string) []int {
-	var out []int
-	for _, f := range strings.Fields(s) {
-		if pid, err := strconv.Atoi(f); err == nil && pid > 0 {
-			out = append(out, pid)
 		}
 	}
 	return out

@@ -255,11 +255,35 @@ func feeds(s *scene.Scene, r *recording.Recording) map[int]post {
 		}
 	}
 	for _, c := range r.Connections {
-		if c.Role == "connect" && c.PID != 0 && c.Closed > 0 && c.Lifetime >= fedFor && float64(c.BytesOut) >= fedBytes*c.Lifetime && c.BytesOut > 10*c.BytesIn {
+		if c.Role != "connect" || c.Closed == 0 || c.Lifetime < fedFor || float64(c.BytesOut) < fedBytes*c.Lifetime || c.BytesOut <= 10*c.BytesIn {
+			continue
+		}
+		if c.PID == 0 { // it is older than the recording
+			c.PID = onlyCaller(s, c)
+		}
+		if c.PID != 0 {
 			out[c.PID] = post{c.Netns, "feed", c.Remote}
 		}
 	}
 	return out
+}
+
+// onlyCaller is the process that had a connection from there to there before the second in which one ended; 0 where
+// none or several had.
+func onlyCaller(s *scene.Scene, c recording.Connections) (pid int) {
+	for _, k := range s.Sockets {
+		f := k.First()
+		if k.Listener != nil || f.T > c.T || f.Netns != c.Netns || f.Remote != c.Remote || recording.Host(f.Local) != c.Local {
+			continue
+		}
+		for _, p := range k.Owners {
+			if pid != 0 && p.Subject.PID != pid {
+				return 0
+			}
+			pid = p.Subject.PID
+		}
+	}
+	return pid
 }
 
 func postOf(s *scene.Scene, serve map[post][]string, x recording.Exit) (at post, ok bool) {

@@ -37,6 +37,12 @@ const longStop = time.Second
 // shortStop: what an attached debugger or a checkpoint takes is shorter.
 const shortStop = 200 * time.Millisecond
 
+// briefStop is as long as people notice of an answer; several of them are no attach of a debugger.
+const (
+	briefStop    = 50 * time.Millisecond
+	severalBrief = 3
+)
+
 // StopsOf gathers what states, events and signals say of one process.
 func StopsOf(p *scene.Process, r *recording.Recording, window recording.Interval) Stops {
 	st := Stops{Process: p}
@@ -84,17 +90,23 @@ func (st *Stops) untilContinued() (out []recording.Interval) {
 }
 
 // again are short stops that are known to the microsecond, where they come again and again:
-// together they are long.
-func (st *Stops) again() (out []recording.Interval) {
-	for _, i := range st.exact {
-		if i.End.Sub(i.Start) >= shortStop {
-			out = append(out, i)
+// together they are long, or there are several that requests may have met.
+func (st *Stops) again() []recording.Interval {
+	atLeast := func(length time.Duration) (out []recording.Interval) {
+		for _, i := range st.exact {
+			if i.End.Sub(i.Start) >= length {
+				out = append(out, i)
+			}
 		}
+		return out
 	}
-	if len(out) < 2 || intervals.Seconds(out, 0) < longStop.Seconds() {
-		return nil
+	if long := atLeast(shortStop); len(long) >= 2 && intervals.Seconds(long, 0) >= longStop.Seconds() {
+		return long
 	}
-	return out
+	if brief := atLeast(briefStop); len(brief) >= severalBrief {
+		return brief
+	}
+	return nil
 }
 
 // stateSample is one look at a process: its state, and the CPU time used so far.

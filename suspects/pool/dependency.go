@@ -32,6 +32,13 @@ type dependency struct {
 // as people notice it; calls within a data centre take 0.1 to 20 ms.
 const longCall = 0.1
 
+// givenUp is how soon a call is given up at the earliest, s: timeouts are of seconds.
+const givenUp = 1
+
+// answersAll tells that each call was answered, and before its caller would have given it up: what its own
+// answers fail for is something else.
+func (d *dependency) answersAll() bool { return d.calls.N > 0 && d.calls.Cut == 0 && d.worst < givenUp }
+
 // dependenciesOf are the peers that a process waits for, the one that takes most of
 // its time first.
 func dependenciesOf(p *pool, r *recording.Recording, window recording.Interval) []*dependency {
@@ -51,6 +58,7 @@ func dependenciesOf(p *pool, r *recording.Recording, window recording.Interval) 
 		d := get(t.Remote, t.Netns)
 		d.calls.N += t.N
 		d.calls.Sum += t.Sum
+		d.calls.Cut += t.Cut
 		d.worst = max(d.worst, t.Max, t.Oldest)
 		d.calls.Open = max(d.calls.Open, t.Open)
 		if t.N > 0 && t.Sum/float64(t.N) >= longCall || t.Oldest >= longCall {

@@ -54,6 +54,7 @@ var slowDependency = &suspect.Suspect{
 		"decisive: its own answers were quick all the same: nobody waits for those calls",
 		"decisive, of a resolver: its own answers were quick, and it failed none: another server answers in its stead",
 		"decisive: by captures of both ends: the server had the late requests for less than half of their wait",
+		"not of answers that are errors: each of its calls was answered, in less than a second",
 		"not of connections that wait to be accepted: those that were accepted, or the workers, are mostly idle (connection-limit)",
 		"not of the wait in line: all workers are taken by calls that take less than 0.35 s each, and no longer than at other times: more would take what waits (worker-queue)",
 		"strong: the path takes that long (the connection's least round trip), or segments were lost on it",
@@ -97,6 +98,9 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 				few := fewWorkers(p, d, r, s.Window, l)
 				if free || few { // who would accept does not wait for it, or another could
 					f.NotTo = []string{scene.ConnectLatency, "listen-overflow"}
+				}
+				if d.answersAll() {
+					f.NotTo = append(f.NotTo, "error-answers")
 				}
 				if d.socket != nil && d.socket.Peer != nil && waitTogether(s, r, d.socket.Peer.Listener) {
 					f.NotTo = append(f.NotTo, "session-lock") // which is there, and why it takes long
