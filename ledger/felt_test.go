@@ -175,6 +175,15 @@ func TestWhenItWasFelt(t *testing.T) {
 	if got := p.active(window); got != nil {
 		t.Errorf("%v", got)
 	}
+	// It lasts, and began in the third second: the two before had requests, and no delay.
+	p.delayed[0], p.delayed[1] = 0, 0.02
+	if got := p.active(window); got != nil {
+		t.Errorf("nobody asked in the first two seconds: %v", got)
+	}
+	p.answers = map[int]uint64{0: 10, 1: 12, 2: 9}
+	if got := p.active(window); len(got) != 1 || got[0] != (recording.Interval{Start: 2e9, End: 10e9}) {
+		t.Errorf("%v", got)
+	}
 }
 
 // Unread data is anybody's inside, and nobody's on the way.

@@ -52,3 +52,28 @@ func TestWatchKnowsWhoWasMeant(t *testing.T) {
 		t.Error("a plain set forgets")
 	}
 }
+
+// Who forks for each connection is slow by another process each time: those that have ended make room.
+func TestWatchMakesRoom(t *testing.T) {
+	proc := t.TempDir()
+	for pid := 10; pid < 13; pid++ {
+		dir := filepath.Join(proc, fmt.Sprint(pid))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		line := fmt.Sprintf("%d (postgres) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 500 0 0\n", pid)
+		if err := os.WriteFile(filepath.Join(dir, "stat"), []byte(line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := NewWatch(2).In(proc)
+	if !w.Add(10, "slow") || !w.Add(11, "slow") || w.Add(12, "slow") {
+		t.Fatal("the set holds two that live")
+	}
+	if err := os.RemoveAll(filepath.Join(proc, "11")); err != nil {
+		t.Fatal(err)
+	}
+	if !w.Add(12, "slow") || !w.Has(10) || w.Has(11) || !w.Has(12) {
+		t.Errorf("10 lives, 11 has ended, 12 is new: %v", w.PIDs())
+	}
+}

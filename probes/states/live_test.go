@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"snag/internal/kernel"
+	"snag/internal/procroot"
 	"snag/probes/probe"
 	"snag/probes/probe/probetest"
 	"snag/recording"
@@ -284,7 +285,44 @@ func TestTheOthersThatAParentForked(t *testing.T) {
 	for _, r := range rec.ThreadStates {
 		seen[r.PID] += r.N
 	}
+	for _, r := range rec.ThreadStates {
+		if want := map[bool]int{true: c.Process.Pid}[r.PID != c.Process.Pid]; r.Parent != want {
+			t.Errorf("the parent of %d is %d, want %d", r.PID, r.Parent, want)
+		}
+	}
 	if len(seen) != 3 || seen[first] == 0 || seen[later] == 0 || seen[later] >= seen[first] || seen[c.Process.Pid] == 0 {
 		t.Errorf("looks by process: %v; want %d, its parent %d, and %d, which began later", seen, first, c.Process.Pid, later)
+	}
+}
+
+// perConnection is a server that forks a process for each connection, which is gone a moment later, and one that
+// lasts: housekeeping.
+const perConnection = `
+import os, time
+if os.fork() == 0:
+    time.sleep(60)
+print(flush=True)
+while True:
+    if os.fork() == 0:
+        time.sleep(0.1)
+        os._exit(0)
+    os.wait()
+`
+
+func TestWhoIsForkedForAConnectionIsFound(t *testing.T) {
+	parent, _ := begin(t, "python3", "-c", perConnection)
+	t.Cleanup(func() {
+		for _, child := range procroot.Children("/proc", parent, parent) {
+			_ = syscall.Kill(child, syscall.SIGKILL)
+		}
+	})
+	children := map[int]bool{}
+	for _, r := range watch(t, parent).ThreadStates {
+		if r.Parent == parent {
+			children[r.PID] = true
+		}
+	}
+	if len(children) < 5 {
+		t.Errorf("%d processes that %d forked were found in 2.5 s; it forks ten a second", len(children), parent)
 	}
 }
