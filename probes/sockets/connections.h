@@ -30,82 +30,84 @@ static __always_inline struct conn_value *connection(struct sock *sk, __u8 role,
 /* connect(2) runs in the caller's own context. */
 static __always_inline void born(__u64 id, __u64 now)
 {
-	struct birth b = {.syn = now, .role = ROLE_CONNECT};
+	struct birth *b;
 
-	b.pid = bpf_get_current_pid_tgid() >> 32;
-	bpf_get_current_comm(b.comm, sizeof(b.comm));
-	if (bpf_map_update_elem(&births, &id, &b, BPF_ANY))
-		add(&lost[CONNECTIONS], 1);
-}
-
-/* An accepted connection is made in whichever context the ACK came. NULL: now it is
- * noted; else it is a simultaneous open, still the connect that it was. */
-static __always_inline struct birth *accepted_at(__u64 id, __u64 now)
-{
-	struct birth *b, fresh = {.syn = now, .established = now, .role = ROLE_ACCEPT};
-
-	if (!bpf_map_update_elem(&births, &id, &fresh, BPF_NOEXIST))
-		return NULL;
-	b = bpf_map_lookup_elem(&births, &id);
+	forget_birth(id); /* whose end was not seen */
+	b = note_birth(id, ROLE_CONNECT, now, 0);
 	if (!b)
-		add(&lost[CONNECTIONS], 1);
-	return b;
+		return;
+	b->pid = bpf_get_current_pid_tgid() >> 32;
+	bpf_get_current_comm(b->comm, sizeof(b->comm));
 }
 
 static __always_inline void name_caller(struct conn_value *v, const struct birth *b)
 {
-	if (!b || v->pid)
+	if (!b || v->pid || !b->pid)
 		return;
 	v->pid = b->pid;
 	__builtin_memcpy(v->comm, b->comm, sizeof(v->comm));
 }
 
+/* An accepted connection is made in whichever context the ACK came. Where an entry is there it
+ * is a simultaneous open, still the connect that it was. */
 static __always_inline void count_opened(struct sock *sk, __u64 id, int old)
 {
 	__u64 now = bpf_ktime_get_ns();
+	struct birth *b = birth_of(id);
 	struct conn_value *v;
-	struct birth *b;
 	__u8 role;
 
-	if (old == TCP_SYN_SENT)
-		b = bpf_map_lookup_elem(&births, &id);
-	else
-		b = accepted_at(id, now);
+	if (!b && old == TCP_SYN_RECV)
+		b = note_birth(id, ROLE_ACCEPT, now, now);
 	if (b)
 		role = b->role;
 	else
 		role = old == TCP_SYN_SENT ? ROLE_CONNECT : ROLE_ACCEPT;
+	if (b)
+		b->established = now;
 	v = connection(sk, role, epoch & 1);
 	if (!v)
 		return;
 	add(&v->opened, 1);
-	if (!b)
+	if (!b || role != ROLE_CONNECT)
 		return;
-	if (role == ROLE_CONNECT) {
-		add(&v->handshake, now - b->syn);
-		keep_max(&v->handshake_max, now - b->syn);
-	}
+	add(&v->handshake, now - b->syn);
+	keep_max(&v->handshake_max, now - b->syn);
 	name_caller(v, b);
-	b->established = now;
+}
+
+struct moved {
+	__u64 in;  /* bytes; a FIN counts */
+	__u64 out; /* without those sent again */
+};
+
+static __always_inline struct moved bytes_of(struct sock *sk)
+{
+	const struct tcp_sock *any = (void *)sk;
+	struct moved m = {};
+	struct tcp_sock *tp;
+
+	if (!has_turns) { /* nor, maybe, the helper */
+		m.in = BPF_CORE_READ(any, bytes_received);
+		m.out = BPF_CORE_READ(any, bytes_sent) - BPF_CORE_READ(any, bytes_retrans);
+		return m;
+	}
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return m; /* it is one: see is_tcp */
+	m.in = tp->bytes_received;
+	m.out = tp->bytes_sent - tp->bytes_retrans;
+	return m;
 }
 
 static __always_inline void count_bytes(struct conn_value *v, struct sock *sk)
 {
-	const struct tcp_sock *any = (void *)sk;
-	struct tcp_sock *tp;
+	struct moved m = bytes_of(sk);
 
-	if (!has_turns) { /* nor, maybe, the helper */
-		add(&v->bytes_in, BPF_CORE_READ(any, bytes_received));
-		add(&v->bytes_out, BPF_CORE_READ(any, bytes_sent) - BPF_CORE_READ(any, bytes_retrans));
-		return;
-	}
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
-		return; /* it is one: see is_tcp */
-	if (tp->bytes_received)
-		add(&v->bytes_in, tp->bytes_received);
-	if (tp->bytes_sent)
-		add(&v->bytes_out, tp->bytes_sent - tp->bytes_retrans);
+	if (m.in)
+		add(&v->bytes_in, m.in);
+	if (m.out)
+		add(&v->bytes_out, m.out);
 }
 
 static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
@@ -115,7 +117,7 @@ static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
 	__u8 role;
 	__u64 age;
 
-	b = bpf_map_lookup_elem(&births, &id);
+	b = birth_of(id);
 	role = b ? b->role : ROLE_UNKNOWN;
 	if (!b && old == TCP_SYN_SENT)
 		role = ROLE_CONNECT;
@@ -131,13 +133,14 @@ static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
 	}
 	add(&v->closed, 1);
 	count_bytes(v, sk);
-	if (b && b->by_peer)
+	if (b && (old == TCP_CLOSE_WAIT || old == TCP_LAST_ACK))
 		add(&v->by_peer, 1);
 	if (b && b->established) {
 		age = bpf_ktime_get_ns() - b->established;
 		if (age < 1000000000ULL) {
 			add(&v->brief, 1);
-			add(&v->unasked, b->unasked);
+			if (b->unasked)
+				add(&v->unasked, 1);
 		}
 	} else {
 		/* Older than we are: at least as long as we have looked. */
@@ -146,51 +149,59 @@ static __always_inline void count_closed(struct sock *sk, __u64 id, int old)
 	add(&v->lifetime, age);
 }
 
-/* One end hangs up: seen at the server's, or at the client's, where a FIN has come. What the client
- * has sent may wait unread in the socket buffer. */
-static __always_inline void hung_up(struct sock *sk, __u64 id, int new)
+/* This end hangs up. What the client has sent may wait unread in the socket buffer. */
+static __always_inline void hangs_up(struct sock *sk, __u64 id)
 {
-	struct birth *b = bpf_map_lookup_elem(&births, &id);
-	const struct tcp_sock *tp = (void *)sk;
+	struct birth *b;
+
+	if (bytes_of(sk).in)
+		return;
+	b = birth_of(id);
+	if (b && b->established && b->role == ROLE_ACCEPT)
+		b->unasked = 1;
+}
+
+/* The peer hangs up: its FIN has come. */
+static __always_inline void hung_up(struct sock *sk, __u64 id)
+{
+	struct birth *b = birth_of(id);
 	struct conn_value *v;
 
 	if (!b) { /* older than we are: it has nothing in which to note it until it is closed */
-		if (new == TCP_CLOSE_WAIT && (v = connection(sk, ROLE_UNKNOWN, epoch & 1)))
+		v = connection(sk, ROLE_UNKNOWN, epoch & 1);
+		if (v)
 			add(&v->by_peer, 1);
 		return;
 	}
-	b->by_peer = new == TCP_CLOSE_WAIT;
-	if (!b->established)
-		return;
-	if (b->role == ROLE_ACCEPT)
-		b->unasked = new == TCP_FIN_WAIT1 && !BPF_CORE_READ(tp, bytes_received);
-	else
-		b->unasked = new == TCP_CLOSE_WAIT && !BPF_CORE_READ(tp, bytes_sent);
+	if (b->established && b->role == ROLE_CONNECT && !bytes_of(sk).out)
+		b->unasked = 1;
 }
 
 static __always_inline void count_state(struct sock *sk, int old, int new)
 {
-	__u64 id = (__u64)sk;
+	__u64 id = number_of(sk);
 
 	switch (new) {
 	case TCP_SYN_SENT:
 		born(id, bpf_ktime_get_ns());
 		return;
 	case TCP_ESTABLISHED:
-		if (old != TCP_SYN_SENT && old != TCP_SYN_RECV)
-			return;
-		count_opened(sk, id, old);
+		if (old == TCP_SYN_SENT || old == TCP_SYN_RECV)
+			count_opened(sk, id, old);
 		return;
 	case TCP_FIN_WAIT1:
+		if (old == TCP_ESTABLISHED)
+			hangs_up(sk, id);
+		return;
 	case TCP_CLOSE_WAIT:
 		if (old == TCP_ESTABLISHED)
-			hung_up(sk, id, new);
+			hung_up(sk, id);
 		return;
 	case TCP_CLOSE:
 		forget_writes(sk);
 		if (old != TCP_LISTEN && old != TCP_CLOSE)
 			count_closed(sk, id, old);
-		bpf_map_delete_elem(&births, &id);
+		forget_birth(id);
 		return;
 	}
 }

@@ -78,7 +78,7 @@ var callerReasons = map[string]bool{
 // have, and to whether turns can be measured on it, and returns the names of the reset reasons, nil before Linux 6.10.
 func configure(spec *ebpf.CollectionSpec, types *btf.Spec, started uint64, turns bool) (map[uint64]string, error) {
 	var reasons map[uint64]string
-	set := map[string]any{"started": started, "has_turns": turns, "has_unix": hasUnix(types)}
+	set := map[string]any{"started": started, "has_turns": turns, "has_unix": hasUnix(types), kernelVarPlaces: spec.Maps[kernelMapBirths].MaxEntries}
 	if args, err := kernel.TracepointArgs(types, "tcp_send_reset"); err == nil && len(args) > 2 {
 		set["reset_has_reason"] = true
 		if reasons, err = kernel.Enum(types, "sk_rst_reason"); err == nil {

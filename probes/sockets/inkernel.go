@@ -49,6 +49,7 @@ func loadInKernel(env *probe.Env) (*inKernel, error) {
 	}
 	if left, is := kernel.Tight(env.Proc, env.Sys); is {
 		kernel.Shrink(spec)
+		spec.Maps[kernelMapBirths].MaxEntries /= 8 // no hash table, but as large as one
 		env.Sink.Append(recording.Fact{T: env.Now(), Name: "snag.tables", Value: "an eighth", Source: fmt.Sprintf("snag's memory control group has %d MB left", left>>20)})
 	}
 	return load(spec, types)

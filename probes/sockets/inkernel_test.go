@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
 	"snag/internal/kernel"
@@ -60,5 +61,37 @@ func TestMissingTracepointNamesTheKernelThatHasIt(t *testing.T) {
 	l := lacks["sockets.holds"]
 	if len(lacks) != 1 || l == nil || !strings.Contains(l.Why, "sock_no_such_thing") || !strings.Contains(l.Cure, "6.3") {
 		t.Errorf("%v", lacks)
+	}
+}
+
+// Kernels before 6.3 get the programs without turns: the branches that count connections differ.
+// Nothing is attached.
+func TestConnectionsAreAcceptedWithoutTurns(t *testing.T) {
+	if l := kernel.CanLoad("/proc", "/sys"); l != nil {
+		t.Skip(l)
+	}
+	types, err := kernel.Types()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := loadKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := configure(spec, types, nanotime(), false); err != nil {
+		t.Fatal(err)
+	}
+	for name := range spec.Programs {
+		if !slices.Contains([]string{kernelProgSetState, kernelProgReceiveReset, kernelProgSendReset, kernelProgRetransmit}, name) {
+			delete(spec.Programs, name)
+		}
+	}
+	maps, err := ebpf.NewCollectionWithOptions(spec, relocatedBy(types))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer maps.Close()
+	if len(maps.Programs) != 4 {
+		t.Errorf("%d programs, want 4", len(maps.Programs))
 	}
 }

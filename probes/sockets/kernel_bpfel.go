@@ -24,14 +24,14 @@ type kernelAsked struct {
 
 type kernelBirth struct {
 	_           structs.HostLayout
+	Sk          uint64
 	Syn         uint64
 	Established uint64
 	Comm        [16]uint8
 	Pid         uint32
 	Role        uint8
 	Unasked     uint8
-	ByPeer      uint8
-	Pad         uint8
+	Pad         [18]uint8
 }
 
 type kernelConnKey struct {
@@ -449,6 +449,7 @@ const (
 	kernelMapFileCalls         = "file_calls"
 	kernelMapHoldsA            = "holds_a"
 	kernelMapHoldsB            = "holds_b"
+	kernelMapMoreBirths        = "more_births"
 	kernelMapPendings          = "pendings"
 	kernelMapQueriesA          = "queries_a"
 	kernelMapQueriesB          = "queries_b"
@@ -486,6 +487,7 @@ const (
 	kernelProgUnixSweep        = "unix_sweep"
 	kernelVarAsksUnconnected   = "asks_unconnected"
 	kernelVarConnRows          = "conn_rows"
+	kernelVarCrowded           = "crowded"
 	kernelVarEnding            = "ending"
 	kernelVarEpoch             = "epoch"
 	kernelVarH2Socks           = "h2_socks"
@@ -495,6 +497,7 @@ const (
 	kernelVarHolding           = "holding"
 	kernelVarLost              = "lost"
 	kernelVarOn                = "on"
+	kernelVarPlaces            = "places"
 	kernelVarReasonsOfCaller   = "reasons_of_caller"
 	kernelVarResetHasReason    = "reset_has_reason"
 	kernelVarRetransmitHasErr  = "retransmit_has_err"
@@ -584,6 +587,7 @@ type kernelMapSpecs struct {
 	FileCalls         *ebpf.MapSpec `ebpf:"file_calls"`
 	HoldsA            *ebpf.MapSpec `ebpf:"holds_a"`
 	HoldsB            *ebpf.MapSpec `ebpf:"holds_b"`
+	MoreBirths        *ebpf.MapSpec `ebpf:"more_births"`
 	Pendings          *ebpf.MapSpec `ebpf:"pendings"`
 	QueriesA          *ebpf.MapSpec `ebpf:"queries_a"`
 	QueriesB          *ebpf.MapSpec `ebpf:"queries_b"`
@@ -612,6 +616,7 @@ type kernelMapSpecs struct {
 type kernelVariableSpecs struct {
 	AsksUnconnected  *ebpf.VariableSpec `ebpf:"asks_unconnected"`
 	ConnRows         *ebpf.VariableSpec `ebpf:"conn_rows"`
+	Crowded          *ebpf.VariableSpec `ebpf:"crowded"`
 	Ending           *ebpf.VariableSpec `ebpf:"ending"`
 	Epoch            *ebpf.VariableSpec `ebpf:"epoch"`
 	H2Socks          *ebpf.VariableSpec `ebpf:"h2_socks"`
@@ -621,6 +626,7 @@ type kernelVariableSpecs struct {
 	Holding          *ebpf.VariableSpec `ebpf:"holding"`
 	Lost             *ebpf.VariableSpec `ebpf:"lost"`
 	On               *ebpf.VariableSpec `ebpf:"on"`
+	Places           *ebpf.VariableSpec `ebpf:"places"`
 	ReasonsOfCaller  *ebpf.VariableSpec `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.VariableSpec `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.VariableSpec `ebpf:"retransmit_has_err"`
@@ -667,6 +673,7 @@ type kernelMaps struct {
 	FileCalls         *ebpf.Map `ebpf:"file_calls"`
 	HoldsA            *ebpf.Map `ebpf:"holds_a"`
 	HoldsB            *ebpf.Map `ebpf:"holds_b"`
+	MoreBirths        *ebpf.Map `ebpf:"more_births"`
 	Pendings          *ebpf.Map `ebpf:"pendings"`
 	QueriesA          *ebpf.Map `ebpf:"queries_a"`
 	QueriesB          *ebpf.Map `ebpf:"queries_b"`
@@ -704,6 +711,7 @@ func (m *kernelMaps) Close() error {
 		m.FileCalls,
 		m.HoldsA,
 		m.HoldsB,
+		m.MoreBirths,
 		m.Pendings,
 		m.QueriesA,
 		m.QueriesB,
@@ -733,6 +741,7 @@ func (m *kernelMaps) Close() error {
 type kernelVariables struct {
 	AsksUnconnected  *ebpf.Variable `ebpf:"asks_unconnected"`
 	ConnRows         *ebpf.Variable `ebpf:"conn_rows"`
+	Crowded          *ebpf.Variable `ebpf:"crowded"`
 	Ending           *ebpf.Variable `ebpf:"ending"`
 	Epoch            *ebpf.Variable `ebpf:"epoch"`
 	H2Socks          *ebpf.Variable `ebpf:"h2_socks"`
@@ -742,6 +751,7 @@ type kernelVariables struct {
 	Holding          *ebpf.Variable `ebpf:"holding"`
 	Lost             *ebpf.Variable `ebpf:"lost"`
 	On               *ebpf.Variable `ebpf:"on"`
+	Places           *ebpf.Variable `ebpf:"places"`
 	ReasonsOfCaller  *ebpf.Variable `ebpf:"reasons_of_caller"`
 	ResetHasReason   *ebpf.Variable `ebpf:"reset_has_reason"`
 	RetransmitHasErr *ebpf.Variable `ebpf:"retransmit_has_err"`

@@ -13,8 +13,7 @@ const volatile __u64 reasons_of_caller = 0;
 /* The socket's process, where we saw it connect. The rest is found by inode. */
 static __always_inline void who(struct count *c, const struct sock *sk)
 {
-	__u64 id = (__u64)sk;
-	struct birth *b = bpf_map_lookup_elem(&births, &id);
+	struct birth *b = birth_of(number_of_untyped(sk));
 
 	c->inode = inode_of(sk);
 	if (!b)

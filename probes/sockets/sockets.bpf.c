@@ -33,6 +33,7 @@ const volatile bool has_turns = false;
 #include "tables.h"
 #include "flow.h"
 #include "holds.h"
+#include "births.h"
 #include "connections.h"
 #include "resets.h"
 #include "signals.h"
@@ -145,7 +146,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	struct tcp_sock *tp;
 	struct turn *t;
 	struct birth *b;
-	__u64 *ns, id;
+	__u64 *ns;
 	__u8 state;
 
 	if (!on)
@@ -207,8 +208,7 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 		tls_read(sk, t, ret, flags);
 		kafka_read(t, ret);
 		/* With the handshake: it has lain there since (TCP_DEFER_ACCEPT). */
-		id = (__u64)sk;
-		b = bpf_map_lookup_elem(&births, &id);
+		b = birth_of(number_of(sk));
 		if (b)
 			t->begin = b->established;
 		return 0;
@@ -224,11 +224,15 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 	return 0;
 }
 
+#define STATES_OF_INTEREST                                                                                   \
+	(1 << TCP_SYN_SENT | 1 << TCP_ESTABLISHED | 1 << TCP_FIN_WAIT1 | 1 << TCP_CLOSE_WAIT |               \
+	 1 << TCP_LAST_ACK | 1 << TCP_CLOSE)
+
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(set_state, struct sock *sk, int old, int new)
 {
 	/* Of the ten changes of a connection's two ends some are of no interest. */
-	if (new == TCP_SYN_RECV || new == TCP_FIN_WAIT2 || !is_tcp(sk))
+	if (!(STATES_OF_INTEREST >> new & 1) || !is_tcp(sk))
 		return 0;
 	count_state(sk, old, new);
 	if (has_turns)

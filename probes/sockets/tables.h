@@ -42,16 +42,16 @@ struct conn_value {
 	__u32 pad;
 };
 
-/* A connection that began while we looked. */
+/* A connection that began while we looked (births.h): a cache line. */
 struct birth {
+	__u64 sk;  /* 0: nobody's */
 	__u64 syn; /* ns */
 	__u64 established;
-	__u8 comm[16];
+	__u8 comm[16]; /* connect: who called */
 	__u32 pid;
 	__u8 role;
 	__u8 unasked; /* the server hung up before the client had sent a byte */
-	__u8 by_peer; /* the peer's FIN came first */
-	__u8 pad;
+	__u8 pad[18];
 };
 
 struct reset_key {
@@ -383,6 +383,7 @@ const volatile __u64 started; /* when user space loaded us, ns */
 __u32 epoch;
 __u32 conn_rows[2]; /* rows in connections_a and _b, about */
 __u32 turn_rows[2]; /* rows in turns_a and _b, about */
+__u32 crowded;	    /* entries of more_births, about */
 bool tabled;	    /* some socket's writes were counted in the table of writers */
 __u32 holding;	    /* rows in pendings */
 __u32 turn_socks;   /* sockets with a struct turn, about */
@@ -428,8 +429,17 @@ HASH(unix_paths, __u64, struct unix_path, 2048);
 HASH(failing, __u32, __u8, 64);
 /* The calls on files, by number: enum file_in. */
 HASH(file_calls, __u32, __u8, 128);
-HASH(births, __u64, struct birth, SOCKETS);
+HASH(more_births, __u64, struct birth, SOCKETS / 2);
 HASH(pendings, __u64, struct pending, 4096);
+
+/* What is mapped begins with a page: so each lies in one cache line. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SOCKETS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct birth);
+} births SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -280,12 +280,11 @@ static __always_inline bool resume(struct turn *t, const struct tcp_sock *tp, __
 /* Whether a connection began in this slice; all have in the first. */
 static __always_inline bool opened_in_slice(struct sock *sk)
 {
-	__u64 id = (__u64)sk;
 	struct birth *b;
 
 	if (!slice_began)
 		return true;
-	b = bpf_map_lookup_elem(&births, &id);
+	b = birth_of(number_of(sk));
 	return b && b->established >= slice_began;
 }
 
@@ -294,8 +293,7 @@ static __always_inline bool opened_in_slice(struct sock *sk)
  * seen that can't be told. */
 static __always_inline void asked_first(struct sock *sk, struct tcp_sock *tp, __u32 written)
 {
-	__u64 id = (__u64)sk;
-	struct birth *b = bpf_map_lookup_elem(&births, &id);
+	struct birth *b = birth_of(number_of(sk));
 	struct turn *t;
 
 	if (!b || b->established < slice_began || !tp->bytes_sent)
