@@ -121,6 +121,9 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	for i := range r.conns {
 		r.conns[i] = conn{fd: -1, next: int64(i), heapAt: -1}
+		if r.plan.Client != nil {
+			r.conns[i].asker = &asker{}
+		}
 	}
 	defer r.closeAll()
 	if with, ok := r.plan.Target.Protocol.(protocol.Login); ok {
@@ -129,8 +132,10 @@ func (r *run) all(ctx context.Context) (err error) {
 		}
 		defer r.logins.end()
 	}
-	if err := r.joinAll(ctx); err != nil {
-		return err
+	if r.plan.Client == nil {
+		if err := r.joinAll(ctx); err != nil {
+			return err
+		}
 	}
 	r.began, r.now, r.counts = time.Now(), 0, true
 	r.out.Began = r.began.Add(r.from)
@@ -139,7 +144,9 @@ func (r *run) all(ctx context.Context) (err error) {
 	r.order.running = true
 	for i := range r.conns {
 		c := &r.conns[i]
-		c.freeAt, c.again = 0, beforeAgain
+		if c.freeAt, c.again = 0, beforeAgain; c.asker != nil {
+			c.again = 0
+		}
 		if c.at != waiting {
 			r.order.add(c, &r.plan)
 		}
@@ -167,12 +174,7 @@ func (r *run) step() (over bool, err error) {
 			break
 		}
 		r.order.remove(c)
-		if c.at == away {
-			err = r.join(c)
-		} else {
-			err = r.ask(c)
-		}
-		if err != nil {
+		if err = r.goOnAsking(c); err != nil {
 			return false, err
 		}
 		r.clock()
