@@ -9,7 +9,8 @@ import (
 // Client has a run ask as an ordinary client program does, and reports each of its requests. A connection is made
 // when a request is due, and is part of that request, which fails with it. If the service closes a connection on
 // which no request is open, the next request meets that and fails. Plan.Timeout counts from when a request was due.
-// Of the Result, Asked and Behind follow the schedule of an open loop and have no meaning here.
+// Of the Result, Asked and Behind follow the schedule of an open loop and have no meaning here; nor have CPU, Busy and
+// RunDelay, as the run has no thread of its own.
 type Client struct {
 	// Closed: a closed loop. A request that falls due while the one before is open is sent after it, and those that
 	// would have been due until then are left out. A request is due when it is sent.
@@ -33,8 +34,8 @@ func (p Plan) checkClient() error {
 		return nil
 	case c.Began == nil || c.Ended == nil:
 		return errors.New("a client needs functions that its requests are reported to")
-	case p.Rate == 0 || p.Streams > 1 || p.Sessions || p.PingPong || p.Bandwidth > 0 || p.Times != nil:
-		return errors.New("a client asks at a rate, with one request open on each connection")
+	case p.Rate == 0 || p.Streams > 1 || p.Sessions || p.PingPong || p.Bandwidth > 0 || p.Times != nil || p.Options.CPU >= 0 || p.Spin:
+		return errors.New("a client asks at a rate, with one request open on each connection, on any CPU")
 	}
 	return nil
 }
@@ -51,6 +52,9 @@ type asker struct {
 
 // whilePaused is how often a connection asks whether the pause is over.
 const whilePaused = 20 * time.Millisecond
+
+// whileIdle is how long a Client sleeps at most while no request is open.
+const whileIdle = 200 * time.Millisecond
 
 // goOnAsking has a connection send its next request, or makes it before.
 func (r *run) goOnAsking(c *conn) error {
@@ -82,6 +86,7 @@ func (r *run) beginAsker(c *conn) {
 	if client.Closed {
 		a.due = r.now
 	}
+	r.asked++
 	a.open, a.id = true, client.Began(r.began.Add(a.due))
 }
 
@@ -100,6 +105,7 @@ func (r *run) endAsker(c *conn, kind Kind, isError bool, at at) {
 		return
 	}
 	a.open = false
+	r.asked--
 	r.plan.Client.Ended(a.id, r.began.Add(r.now), kind, isError)
 	if kind != "" && at != asking && at != waiting { // else it is the next one's turn already
 		c.next += int64(len(r.conns))

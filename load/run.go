@@ -44,6 +44,7 @@ type run struct {
 	taken    int64     // requests that the kernel took whole
 	logins   *logins   // nil: the protocol has none
 	loginErr error     // the first one
+	asked    int       // requests of a Client that are open, or wait for their connection
 	address  string    // the numeric form of to
 }
 
@@ -66,7 +67,9 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with it, and its timer's slack
+		if p.Client == nil {
+			runtime.LockOSThread() // and never unlocked: the thread ends with it, and its timer's slack
+		}
 		done <- r.all(ctx)
 	}()
 	return r.out, <-done
@@ -111,7 +114,11 @@ func (r *run) all(ctx context.Context) (err error) {
 	if err := Pin(r.plan.Options.CPU); err != nil {
 		return err
 	}
-	if r.poll, err = newPoller(); err != nil {
+	polled := newPoller
+	if r.plan.Client != nil {
+		polled = newParked
+	}
+	if r.poll, err = polled(); err != nil {
 		return err
 	}
 	defer r.poll.close()
