@@ -67,8 +67,8 @@ func (p *page) triedHead(r *recording.Recording) {
 				not++
 			default:
 				done++
-				if text := requestText(row); text != "" {
-					shows = "; the request: " + text
+				if row.Experiment == "request" && row.Shows != "" {
+					shows = "; the request: " + row.Shows
 				}
 			}
 		}
@@ -78,21 +78,6 @@ func (p *page) triedHead(r *recording.Recording) {
 		}
 		p.item("", "", "  ", p.dim(text+shows))
 	}
-}
-
-// requestText is how the request itself did, of the experiment that asks for it; "": it is another one.
-func requestText(row recording.Experiment) string {
-	switch {
-	case row.Experiment != "request":
-		return ""
-	case row.Failed == 0:
-		return row.Shows
-	}
-	text := fmt.Sprintf("%d of %s not answered", row.Failed, units.Plural(row.Tried, "attempt"))
-	if row.Shows != "" {
-		text = row.Shows + ", " + text
-	}
-	return text
 }
 
 // ruledOut prints what experiments struck off, each with its number: it is what they were made for.
