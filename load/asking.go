@@ -71,7 +71,7 @@ func (r *run) answered(c *conn, failed int) {
 
 // finish notes the answer of a request.
 func (r *run) finish(c *conn, q *openRequest, failed int) {
-	if c.base == nil {
+	if c.base == nil && c.asker == nil { // what the kernel counts is for a load's result
 		r.firstAnswer(c)
 	}
 	if r.now >= r.from && r.now < r.until {

@@ -10,7 +10,7 @@ import (
 // when a request is due, and is part of that request, which fails with it. If the service closes a connection on
 // which no request is open, the next request meets that and fails. Plan.Timeout counts from when a request was due.
 // Of the Result, Asked and Behind follow the schedule of an open loop and have no meaning here; nor have CPU, Busy and
-// RunDelay, as the run has no thread of its own.
+// RunDelay, as the run has no thread of its own. Wire and Locals are empty.
 type Client struct {
 	// Closed: a closed loop. A request that falls due while the one before is open is sent after it, and those that
 	// would have been due until then are left out. A request is due when it is sent.

@@ -170,7 +170,11 @@ func TestClientLogin(t *testing.T) {
 	} {
 		to := messages(t, serving(t, serve))
 		to.Protocol = protocol.OverTLS(to.Protocol, "localhost", "", true)
-		all := asClient(t, to, Client{Closed: true, Fresh: true}, 150*time.Millisecond)
+		timeout := 2 * time.Second
+		if kind == NoAnswer {
+			timeout = 150 * time.Millisecond
+		}
+		all := asClient(t, to, Client{Closed: true, Fresh: true}, timeout)
 		if n := count(all, kind); n != len(all) || n < 2 {
 			t.Errorf("%q: %d of %d requests", kind, n, len(all))
 		}

@@ -128,7 +128,9 @@ func (r *run) joined(c *conn) error {
 		return nil
 	}
 	r.plan.Options.quick(c.fd)
-	r.out.Locals.add(c.fd)
+	if c.asker == nil {
+		r.out.Locals.add(c.fd)
+	}
 	c.at, c.freeAt = free, r.now
 	if c.several != nil {
 		return r.settle(c)

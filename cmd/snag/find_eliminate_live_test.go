@@ -81,15 +81,30 @@ func TestFindEliminateOverUDP(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ns := "snagudp" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(n)
 			c.start(t, ns)
-			args := []string{"netns", "exec", ns, h.snag, "find", "-q", "--json", "--for", "14s", "--out", filepath.Join(t.TempDir(), "r"), "--eliminate", c.target + " --all"}
+			findArgs := []string{"netns", "exec", ns, h.snag, "find", "-q", "--json", "--for", "14s", "--out"}
+			args := append(slices.Clone(findArgs), "", "--eliminate", c.target+" --all")
 			if c.port != "" {
 				args = append(args, "--port", c.port)
 			} else {
 				args = append(args, "--netns", ns)
 			}
-			c.check(t, documentOf(t, "ip", args...))
+			for try := 0; try < 3; try++ {
+				args[len(findArgs)] = filepath.Join(t.TempDir(), "r")
+				if d := documentOf(t, "ip", args...); !busyHere(d) {
+					c.check(t, d)
+					return
+				}
+			}
+			t.Skip("this machine is too busy: the experiments say so of themselves (client-busy)")
 		})
 	}
+}
+
+// busyHere reports whether the experiments found that snag itself ran late: they are no evidence then.
+func busyHere(d report.Document) bool {
+	return slices.ContainsFunc(d.Experiments, func(e report.Experiment) bool {
+		return slices.ContainsFunc(e.Suspects, func(s report.ExperimentSuspect) bool { return s.Suspect == "client-busy" && s.State == "found" })
+	})
 }
 
 // start makes the namespace with the service in it.
