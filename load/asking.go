@@ -15,12 +15,17 @@ func (r *run) ask(c *conn) error {
 	c.request = c.talk.Ask(c.next)
 	r.begin(c, &c.openRequest)
 	c.at = asking
-	return r.goOn(c)
+	if err := r.goOn(c); err != nil {
+		return err
+	}
+	return r.readLate(c)
 }
 
 // begin notes that the next request of a connection is sent now.
 func (r *run) begin(c *conn, q *openRequest) {
-	q.due = r.plan.due(c.next)
+	if q.due = r.plan.due(c.next); c.asker != nil {
+		q.due = c.asker.due
+	}
 	q.readyAt, q.sent = max(q.due, c.freeAt), r.now
 	if r.plan.Rate == 0 {
 		q.due = q.readyAt
@@ -57,12 +62,16 @@ func (q *openRequest) counts(r *run) bool { return q.sent >= r.from && q.sent < 
 
 func (r *run) answered(c *conn, failed int) {
 	r.finish(c, &c.openRequest, failed)
+	if c.asker != nil {
+		r.askerAnswered(c, failed)
+		return
+	}
 	r.isFree(c)
 }
 
 // finish notes the answer of a request.
 func (r *run) finish(c *conn, q *openRequest, failed int) {
-	if c.base == nil {
+	if c.base == nil && c.asker == nil { // what the kernel counts is for a load's result
 		r.firstAnswer(c)
 	}
 	if r.now >= r.from && r.now < r.until {

@@ -47,6 +47,9 @@ func (r *run) await() ([]unix.EpollEvent, error) {
 
 func (r *run) nextWait() time.Duration {
 	d := checkEvery
+	if r.plan.Client != nil && r.asked == 0 { // nothing can be late
+		d = whileIdle
+	}
 	if c := r.order.first(); c != nil && r.now < r.until {
 		d = min(d, c.readyAt-r.now)
 	}

@@ -44,6 +44,7 @@ type conn struct {
 
 	openRequest           // in the heap, readyAt is of the next request
 	several      *several // nil: one request is open at most
+	asker        *asker   // nil: it is not a Client's
 	home         *conn    // of a connection that leaves (leave.go): where it was; nil: it is at home
 	piece, wrote int      // where its writing is
 	joinBy       time.Duration
@@ -54,10 +55,19 @@ type conn struct {
 
 // ready is when the connection can send its next request: when it is due, or free.
 func (c *conn) ready(p *Plan) time.Duration {
+	since := c.freeAt
 	if c.at == away {
-		return c.again
+		since = c.again
 	}
-	return max(p.due(c.next), c.freeAt)
+	switch a := c.asker; {
+	case a != nil && a.open: // it only waited for its connection
+		return since
+	case a != nil:
+		return max(p.due(c.next)+a.moved, since)
+	case c.at == away:
+		return since
+	}
+	return max(p.due(c.next), since)
 }
 
 // write goes on with the open request. It reports whether all of it was taken.

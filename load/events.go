@@ -12,22 +12,23 @@ import (
 // changed takes what came on a connection.
 func (r *run) changed(e unix.EpollEvent) error {
 	if e.Fd == wakeNumber {
-		for _, d := range r.logins.take() {
-			if err := r.loggedIn(d); err != nil {
-				return err
-			}
-		}
-		return nil
+		return r.loggedInAll()
 	}
 	c := r.numbered(int(e.Fd))
 	if c == nil {
 		return nil
 	}
+	came := e.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0
 	switch c.at {
 	case away:
 		return nil
 	case joining:
+		c.asker.leave(came)
 		return r.joined(c)
+	case free:
+		if c.asker.leave(came) {
+			return nil
+		}
 	case asking:
 		if err := r.goOn(c); err != nil || c.at == away {
 			return err
@@ -38,7 +39,7 @@ func (r *run) changed(e unix.EpollEvent) error {
 			return err
 		}
 	}
-	if e.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) == 0 {
+	if !came {
 		return nil
 	}
 	return r.read(c, e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0)
@@ -67,6 +68,9 @@ func (r *run) read(c *conn, ended bool) error {
 			return err
 		}
 		if !c.datagrams && c.top == nil && !ended && n < len(r.buf) { // a short read of a stream was all there is (epoll(7))
+			return nil
+		}
+		if c.asker.leave(c.at == free) {
 			return nil
 		}
 	}

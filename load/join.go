@@ -86,10 +86,15 @@ func (r *run) join(c *conn) error {
 		kind, c.datagrams = unix.SOCK_DGRAM, true
 	}
 	fd, err := unix.Socket(r.family, kind|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil && c.asker != nil {
+		return r.failed(c, Failure)
+	}
 	if err != nil {
 		return fmt.Errorf("make a socket: %w", err)
 	}
-	c.fd, c.at, c.joinBy = fd, joining, r.now+connectWithin
+	if c.fd, c.at, c.joinBy = fd, joining, r.now+connectWithin; c.asker != nil {
+		c.joinBy = r.timeout(c)
+	}
 	if err := r.plan.Options.Set(fd, r.plan.Target.Network); err != nil {
 		return err
 	}
@@ -102,7 +107,7 @@ func (r *run) join(c *conn) error {
 		return r.joined(c)
 	case errors.Is(err, unix.EINPROGRESS):
 		return nil
-	case errors.Is(err, unix.EADDRNOTAVAIL):
+	case errors.Is(err, unix.EADDRNOTAVAIL) && c.asker == nil:
 		return fmt.Errorf("ask %s: no local port is left for one more connection (net.ipv4.ip_local_port_range)", r.plan.Target.Name)
 	}
 	return r.failed(c, kindOf(err))
@@ -123,7 +128,9 @@ func (r *run) joined(c *conn) error {
 		return nil
 	}
 	r.plan.Options.quick(c.fd)
-	r.out.Locals.add(c.fd)
+	if c.asker == nil {
+		r.out.Locals.add(c.fd)
+	}
 	c.at, c.freeAt = free, r.now
 	if c.several != nil {
 		return r.settle(c)
@@ -136,6 +143,7 @@ func (r *run) joined(c *conn) error {
 
 // failed ends a connection, whose open request comes to nothing.
 func (r *run) failed(c *conn, kind Kind) error {
+	at := c.at
 	switch {
 	case c.several != nil && len(c.several.open) > len(c.several.again):
 		r.loseOpen(c, kind)
@@ -163,6 +171,11 @@ func (r *run) failed(c *conn, kind Kind) error {
 		r.left(c)
 		return nil
 	}
+	if c.asker != nil {
+		r.endAsker(c, kind, false, at)
+		r.leaveOut(c, c.again)
+		c.asker.unread = false
+	}
 	if r.order.running {
 		r.order.add(c, &r.plan)
 	}
@@ -180,8 +193,8 @@ func (r *run) giveUp() error {
 		switch {
 		case err != nil:
 		case c.at == joining && r.logins == nil && r.now > c.joinBy:
-			err = r.failed(c, NoConnect)
-		case c.several == nil && (c.at == waiting || c.at == asking) && r.now-c.sent > r.plan.Timeout:
+			err = r.failed(c, r.kindOfJoin(c, NoConnect))
+		case c.several == nil && (c.at == waiting || c.at == asking) && r.now > r.timeout(c):
 			if r.plan.Target.Network == "tcp" {
 				err = r.failed(c, NoAnswer)
 				break

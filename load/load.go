@@ -46,6 +46,8 @@ type Plan struct {
 	Spin bool
 	// Bandwidth is how many bits a second the messages are to carry; 0: they are requests. ForBandwidth sets it.
 	Bandwidth float64
+	// Client: the run asks as an ordinary client program does; nil: as a load.
+	Client *Client
 }
 
 const mostRate = 10e6 // requests/s
@@ -81,6 +83,9 @@ func (p Plan) Check() error {
 		return errors.New("ping-pong needs answers: of 1 byte or more")
 	case p.Spin && p.Options.CPU < 0:
 		return errors.New("a thread that spins needs a CPU to stay on")
+	}
+	if err := p.checkClient(); err != nil {
+		return err
 	}
 	return p.Target.check()
 }

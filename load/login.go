@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -44,17 +45,25 @@ func newLogins(ctx context.Context, r *run, with protocol.Login) (*logins, error
 	if err != nil {
 		return nil, err
 	}
-	l := &logins{run: r, with: with, turn: make(chan struct{}, mostLogins), wake: fd}
+	most := mostLogins
+	if r.plan.Client != nil { // none waits for another's
+		most = r.plan.Conns
+	}
+	l := &logins{run: r, with: with, turn: make(chan struct{}, most), wake: fd}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	return l, r.poll.add(fd, wakeNumber, false)
 }
 
 func (l *logins) begin(c *conn) {
+	within := connectWithin
+	if c.asker != nil {
+		within = l.run.timeout(c) - l.run.now
+	}
 	l.all.Go(func() {
 		l.turn <- struct{}{}
 		defer func() { <-l.turn }()
 		done := loggedIn{conn: c}
-		done.wire, done.top, done.err = l.one()
+		done.wire, done.top, done.err = l.one(within)
 		l.mu.Lock()
 		l.over = append(l.over, done)
 		l.mu.Unlock()
@@ -62,8 +71,8 @@ func (l *logins) begin(c *conn) {
 	})
 }
 
-func (l *logins) one() (*wire, net.Conn, error) {
-	ctx, cancel := context.WithTimeout(l.ctx, connectWithin)
+func (l *logins) one(within time.Duration) (*wire, net.Conn, error) {
+	ctx, cancel := context.WithTimeout(l.ctx, within)
 	defer cancel()
 	p := l.run.plan
 	c, err := p.Options.Dial(ctx, p.Target.Network, l.run.address)
@@ -106,6 +115,15 @@ type loginError struct{ error }
 
 func (e *loginError) Unwrap() error { return e.error }
 
+func (r *run) loggedInAll() error {
+	for _, d := range r.logins.take() {
+		if err := r.loggedIn(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // loggedIn takes a connection whose login is over.
 func (r *run) loggedIn(d loggedIn) error {
 	c := d.conn
@@ -113,7 +131,7 @@ func (r *run) loggedIn(d loggedIn) error {
 		if r.loginErr == nil {
 			r.loginErr = d.err
 		}
-		return r.failed(c, KindOf(d.err))
+		return r.failed(c, r.kindOfJoin(c, KindOf(d.err)))
 	}
 	c.fd, c.wire, c.top = d.wire.fd, d.wire, d.top
 	if err := r.poll.add(c.fd, r.indexOf(c), true); err != nil {

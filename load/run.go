@@ -44,6 +44,7 @@ type run struct {
 	taken    int64     // requests that the kernel took whole
 	logins   *logins   // nil: the protocol has none
 	loginErr error     // the first one
+	asked    int       // requests of a Client that are open, or wait for their connection
 	address  string    // the numeric form of to
 }
 
@@ -66,7 +67,9 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with it, and its timer's slack
+		if p.Client == nil {
+			runtime.LockOSThread() // and never unlocked: the thread ends with it, and its timer's slack
+		}
 		done <- r.all(ctx)
 	}()
 	return r.out, <-done
@@ -111,7 +114,11 @@ func (r *run) all(ctx context.Context) (err error) {
 	if err := Pin(r.plan.Options.CPU); err != nil {
 		return err
 	}
-	if r.poll, err = newPoller(); err != nil {
+	polled := newPoller
+	if r.plan.Client != nil {
+		polled = newParked
+	}
+	if r.poll, err = polled(); err != nil {
 		return err
 	}
 	defer r.poll.close()
@@ -121,6 +128,9 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	for i := range r.conns {
 		r.conns[i] = conn{fd: -1, next: int64(i), heapAt: -1}
+		if r.plan.Client != nil {
+			r.conns[i].asker = &asker{}
+		}
 	}
 	defer r.closeAll()
 	if with, ok := r.plan.Target.Protocol.(protocol.Login); ok {
@@ -129,8 +139,10 @@ func (r *run) all(ctx context.Context) (err error) {
 		}
 		defer r.logins.end()
 	}
-	if err := r.joinAll(ctx); err != nil {
-		return err
+	if r.plan.Client == nil {
+		if err := r.joinAll(ctx); err != nil {
+			return err
+		}
 	}
 	r.began, r.now, r.counts = time.Now(), 0, true
 	r.out.Began = r.began.Add(r.from)
@@ -139,7 +151,9 @@ func (r *run) all(ctx context.Context) (err error) {
 	r.order.running = true
 	for i := range r.conns {
 		c := &r.conns[i]
-		c.freeAt, c.again = 0, beforeAgain
+		if c.freeAt, c.again = 0, beforeAgain; c.asker != nil {
+			c.again = 0
+		}
 		if c.at != waiting {
 			r.order.add(c, &r.plan)
 		}
@@ -167,12 +181,7 @@ func (r *run) step() (over bool, err error) {
 			break
 		}
 		r.order.remove(c)
-		if c.at == away {
-			err = r.join(c)
-		} else {
-			err = r.ask(c)
-		}
-		if err != nil {
+		if err = r.goOnAsking(c); err != nil {
 			return false, err
 		}
 		r.clock()

@@ -2,6 +2,8 @@ package load
 
 import (
 	"errors"
+	"os"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -14,6 +16,9 @@ type poller struct {
 	fd     int
 	events []unix.EpollEvent
 	old    bool // the kernel has no epoll_pwait2 (before 5.11)
+	// Of a poller that parks (parked.go); nil: the thread waits itself.
+	file *os.File
+	conn syscall.RawConn
 }
 
 func newPoller() (*poller, error) {
@@ -26,7 +31,13 @@ func newPoller() (*poller, error) {
 	return &poller{fd: fd, events: make([]unix.EpollEvent, 256)}, nil
 }
 
-func (p *poller) close() { _ = unix.Close(p.fd) }
+func (p *poller) close() {
+	if p.file != nil {
+		_ = p.file.Close()
+		return
+	}
+	_ = unix.Close(p.fd)
+}
 
 // add watches a socket for changes (edge-triggered): each change is reported once. room: also when there is
 // room again for what it is to send. Each datagram that leaves a socket is such a change (sock_wfree in
@@ -55,6 +66,9 @@ func (p *poller) watch(op, fd, number int, room bool) error {
 
 // wait returns what changed, within d.
 func (p *poller) wait(d time.Duration) ([]unix.EpollEvent, error) {
+	if p.file != nil {
+		return p.park(d)
+	}
 	t := unix.NsecToTimespec(max(d, 0).Nanoseconds())
 	if !p.old {
 		n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), uintptr(unsafe.Pointer(&t)), 0, 0)

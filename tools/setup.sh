@@ -12,7 +12,7 @@ command -v "${GO:-go}" >/dev/null || { echo "snag setup: Go is missing: install 
 tracers="strace bpftrace linux-perf"
 case "${1:-all}" in
 demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
-all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daemon nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump dnsmasq-base liburing-dev linux-perf systemd shellcheck" ;;
+all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daemon nftables nginx libnginx-mod-rtmp ffmpeg prometheus strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump dnsmasq-base liburing-dev linux-perf systemd shellcheck nghttp2-proxy python3-grpcio" ;;
 # The servers and client libraries of the drawn incidents, a package a line.
 drawn) want="
 	apache2

@@ -3,10 +3,7 @@ package actor
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"flag"
-	"io"
-	"net"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -14,15 +11,17 @@ import (
 	"time"
 
 	"snag/lab/clientlog"
+	"snag/load"
+	"snag/load/protocol"
 )
 
 var serviceClient = Actor{
 	Name:  "service-client",
-	About: "asks a service for answers of a fixed size, gives up after a time, comes back when a connection fails, and logs each request; after SIGUSR2 with --open, what fell due before is not asked any more",
+	About: "asks a service for answers of a fixed size by the engine of snag load, gives up after a time, comes back when a connection fails, and logs each request; after SIGUSR2 with --open, what fell due before is not asked any more",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		var c asking
-		f.StringVar(&c.to, "to", "", "address:port, or the path of a UNIX socket")
-		conns := f.Int("conns", 1, "connections")
+		f.StringVar(&c.to, "to", "", "address:port")
+		f.IntVar(&c.conns, "conns", 1, "connections")
 		f.DurationVar(&c.every, "every", 100*time.Millisecond, "a request falls due this often on each")
 		f.BoolVar(&c.open, "open", false, "requests fall due at that rate whether the one before was answered or not; their length counts from then")
 		f.IntVar(&c.size, "size", 128, "bytes of a request and of its answer")
@@ -48,148 +47,80 @@ var serviceClient = Actor{
 			return err
 		}
 		defer w.Close()
-		c.log = w
-		c.busy = toggled(!*switched)
-		c.anew = newSchedule()
-		for i := range *conns {
-			// Spread over the interval, so that they do not come as one burst.
-			wait := time.Duration(i) * c.every / time.Duration(*conns)
-			go func() {
-				sleep(ctx, wait)
-				c.run(ctx)
-			}()
-		}
+		c.log, c.busy, c.restarts = w, toggled(!*switched), countSignals(syscall.SIGUSR2)
 		ready()
-		<-ctx.Done()
-		return nil
+		_, err = load.Run(ctx, c.plan())
+		return err
 	},
 }
 
+// asking is what a service-client asks.
 type asking struct {
-	to             string
-	every, timeout time.Duration
-	size, split    int
-	first          int
-	open, fresh    bool
-	tls            *tls.Config // nil: none
-	log            *clientlog.Writer
-	busy           *toggle
-	anew           *schedule
+	to                 string
+	conns, size, split int
+	every, timeout     time.Duration
+	first              int
+	open, fresh        bool
+	tls                *tls.Config // nil: none
+	log                *clientlog.Writer
+	busy               *toggle
+	// restarts counts how often the requests that fall due whatever happens begin again from now. Who was kept from
+	// asking for long has many of them behind him, and would first give up each in turn.
+	restarts *atomic.Int64
 }
 
-// schedule counts how often the requests that fall due whatever happens begin anew. Who was kept
-// from asking for long has many of them behind him, and would first give up each in turn.
-type schedule struct{ turns atomic.Int64 }
-
-// newSchedule begins anew with every SIGUSR2.
-func newSchedule() *schedule {
-	s := &schedule{}
+// countSignals counts the signals of a kind that come from now on.
+func countSignals(kind os.Signal) *atomic.Int64 {
+	var n atomic.Int64
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGUSR2)
+	signal.Notify(signals, kind)
 	go func() {
 		for range signals {
-			s.turns.Add(1)
+			n.Add(1)
 		}
 	}()
-	return s
+	return &n
 }
 
-// again is how long a client waits after a failure before it comes back.
-const again = 200 * time.Millisecond
-
-// run asks on one connection, or on one for each request, until the context ends.
-func (c asking) run(ctx context.Context) {
-	var conn net.Conn
-	defer func() { hangUp(conn) }()
-	buf := make([]byte, c.size)
-	turn := c.anew.turns.Load()
-	for next := time.Now(); ; {
-		if now := c.anew.turns.Load(); now != turn {
-			turn, next = now, time.Now()
-		}
-		if !c.busy.isOn() {
-			if !c.busy.await(ctx) {
-				return
-			}
-			next = time.Now()
-		}
-		due := time.Now()
-		if c.open {
-			due = next
-		}
-		id := c.log.BeginDue(due)
-		deadline := due.Add(c.timeout)
-		var err error
-		if conn == nil {
-			conn, err = c.dial(ctx, deadline)
-		}
-		if err == nil {
-			err = c.ask(conn, buf, deadline)
-		}
-		c.log.End(id, outcome(err))
-		if err != nil || c.fresh {
-			hangUp(conn)
-			conn = nil
-		}
-		if err != nil && !sleep(ctx, again) {
-			return
-		}
-		if next = next.Add(c.every); !c.open && time.Since(next) > 0 {
-			next = time.Now()
-		}
-		if !sleep(ctx, time.Until(next)) {
-			return
-		}
+// plan is the same for the load's engine.
+func (c asking) plan() load.Plan {
+	p := load.Plan{
+		Target:  load.Target{Network: "tcp", Address: c.to, Name: c.to, Protocol: c.protocol()},
+		Rate:    float64(c.conns) / c.every.Seconds(),
+		Conns:   c.conns,
+		For:     maxLife,
+		Timeout: c.timeout,
+		Client: &load.Client{Closed: !c.open, Fresh: c.fresh, Restarts: c.restarts, Began: c.log.BeginDue,
+			Paused: func() bool { return !c.busy.isOn() },
+			Ended: func(id int64, at time.Time, kind load.Kind, _ bool) {
+				c.log.EndAt(id, at, outcomeOf(kind))
+			}},
 	}
+	atOnce := c.split == 0
+	p.Options.NoDelay, p.Options.CPU = &atOnce, -1
+	return p
 }
 
-func hangUp(c net.Conn) {
-	if c != nil {
-		c.Close()
+func (c asking) protocol() protocol.Protocol {
+	request := make([]byte, c.size)
+	request[0] = byte(c.first)
+	writes := [][]byte{request}
+	if c.split > 0 && c.split < c.size {
+		writes = [][]byte{request[:c.split], request[c.split:]}
 	}
+	sized := protocol.Sized{Writes: writes, Answer: c.size}
+	if c.tls == nil {
+		return sized
+	}
+	return protocol.TLS{Protocol: sized, Config: c.tls}
 }
 
-func (c asking) dial(ctx context.Context, deadline time.Time) (net.Conn, error) {
-	d := net.Dialer{Deadline: deadline}
-	conn, err := d.DialContext(ctx, networkOf(c.to), c.to)
-	if tcp, ok := conn.(*net.TCPConn); ok && err == nil && c.split > 0 {
-		err = tcp.SetNoDelay(false)
-	}
-	if err != nil || c.tls == nil {
-		return conn, err
-	}
-	secured := tls.Client(conn, c.tls)
-	if err = secured.SetDeadline(deadline); err == nil {
-		err = secured.HandshakeContext(ctx)
-	}
-	return secured, err
-}
-
-func (c asking) ask(conn net.Conn, buf []byte, deadline time.Time) error {
-	if err := conn.SetDeadline(deadline); err != nil {
-		return err
-	}
-	buf[0] = byte(c.first)
-	if c.split > 0 && c.split < len(buf) {
-		if _, err := conn.Write(buf[:c.split]); err != nil {
-			return err
-		}
-		if _, err := conn.Write(buf[c.split:]); err != nil {
-			return err
-		}
-	} else if _, err := conn.Write(buf); err != nil {
-		return err
-	}
-	_, err := io.ReadFull(conn, buf)
-	return err
-}
-
-// outcome of a request: no answer in time is another harm than a refusal.
-func outcome(err error) clientlog.Outcome {
-	switch {
-	case err == nil:
+// outcomeOf a request: no answer in time is another harm than a refusal.
+func outcomeOf(kind load.Kind) clientlog.Outcome {
+	switch kind {
+	case "":
 		return clientlog.OK
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case load.NoAnswer:
 		return clientlog.Lost
 	}
 	return clientlog.Failed

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"snag/lab/clientlog"
+	"snag/load"
 )
 
 // A client in open loop that has fallen behind by more than its timeout asks what falls due from
@@ -48,15 +49,20 @@ func TestAskAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := asking{to: l.Addr().String(), every: 20 * time.Millisecond, timeout: 100 * time.Millisecond, size: 16, open: true, log: w, busy: toggled(true), anew: &schedule{}}
+		c := asking{to: l.Addr().String(), conns: 1, every: 20 * time.Millisecond, timeout: 100 * time.Millisecond, size: 16, open: true, log: w, busy: toggled(true), restarts: &atomic.Int64{}}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		go func() { c.run(ctx); close(ended) }()
+		go func() {
+			if _, err := load.Run(ctx, c.plan()); err != nil {
+				t.Error(err)
+			}
+			close(ended)
+		}()
 		time.Sleep(600 * time.Millisecond)
 		answers.Store(true)
 		now := time.Now()
 		if anew {
-			c.anew.turns.Add(1)
+			c.restarts.Add(1)
 		}
 		time.Sleep(900 * time.Millisecond)
 		cancel()

@@ -119,3 +119,18 @@ func TestBytes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A service that answers nothing is not one of which nothing is known: each of its requests failed.
+func TestNoDatagramIsAnswered(t *testing.T) {
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	p := udpPlan(t, "udp://"+c.LocalAddr().String())
+	p.Beside = true
+	m := run(t, context.Background(), p)
+	if tried, failed := m.Attempts(); tried < 2 || failed != tried || !m.IsSlow() {
+		t.Errorf("%d of %d attempts failed, slow %v: %+v", failed, tried, m.IsSlow(), m.Kept)
+	}
+}

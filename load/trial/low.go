@@ -8,7 +8,13 @@ import (
 
 // plan is a run at a rate.
 func (t *trial) plan(rate float64, conns int, lasts time.Duration) load.Plan {
-	return load.Plan{Target: t.atLive(t.Target), Rate: rate, Conns: conns, For: lasts, Warm: warm, Options: t.Options, Timeout: t.Timeout}
+	p := load.Plan{Target: t.atLive(t.Target), Rate: rate, Conns: conns, For: lasts, Warm: warm, Options: t.Options, Timeout: t.Timeout}
+	if t.Target.Network == "udp" {
+		// It has no delayed acknowledgements. And where nothing is answered, the first datagram of each socket is the
+		// only one that is sent: it has to count.
+		p.Warm = 0
+	}
+	return p
 }
 
 const (
