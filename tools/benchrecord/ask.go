@@ -44,6 +44,9 @@ func questions(ctx context.Context, o *options, r *running, s span) ([][]string,
 	case "node_exporter":
 		return [][]string{{fmt.Sprintf(`http://%s/api/v1/query?time=%d&query={__name__=~"node_.%%2B"}[%ds]`, prometheusAt, s.To.Unix(), int(s.To.Sub(s.From).Seconds()))}}, nil
 	}
+	if r.tool == "tshark" {
+		return captureQuestions(ctx, r.dir, s)
+	}
 	return perfQuestions(r.dir, s)
 }
 
@@ -56,15 +59,17 @@ func belowQuestions(o *options, dir string, s span) (all [][]string) {
 	return all
 }
 
-// perfQuestions are reports of the files of that time: each is named after its end, and ten
-// seconds long.
+// perfQuestions are two reports of each file of that time, by programs and by functions:
+// each file is named after its end, and ten seconds long.
 func perfQuestions(dir string, s span) (all [][]string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "perf", "data.2*"))
 	for _, file := range files {
 		name := strings.TrimPrefix(filepath.Base(file), "data.") // to a hundredth of a second
 		ended, err := time.ParseInLocation("20060102150405", name[:min(14, len(name))], time.Local)
 		if err == nil && ended.After(s.From.Add(5*time.Second)) && ended.Before(s.To.Add(5*time.Second)) {
-			all = append(all, []string{"perf", "report", "--stdio", "-g", "none", "--no-children", "--sort", "comm", "-i", file})
+			for _, sort := range []string{"comm", "comm,symbol"} {
+				all = append(all, []string{"perf", "report", "--stdio", "-g", "none", "--no-children", "--sort", sort, "-i", file})
+			}
 		}
 	}
 	if len(all) == 0 && err == nil {

@@ -23,7 +23,7 @@ const (
 	duringGap  = 3 * time.Second
 	restFor    = 15 * time.Second
 	askFor     = 30 * time.Second // at most, one tool about one incident
-	allFor     = 12 * time.Minute // at most
+	allFor     = 20 * time.Minute // at most
 )
 
 // makeIncidents makes them one after the other while all recorders run side by side, and

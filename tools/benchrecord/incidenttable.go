@@ -6,7 +6,7 @@ import (
 )
 
 // tools in the order of the table.
-var tools = []string{"snag", "below", "atop", "sysstat", "netdata", "node_exporter", "perf"}
+var tools = []string{"snag", "below", "atop", "sysstat", "netdata", "node_exporter", "perf", "tshark"}
 
 // incidentTable is the table of docs/record.md: a row an incident and a column a tool.
 func incidentTable(all []judged) string {
