@@ -73,31 +73,3 @@ func readSadf(all []section, _ span) (a answer, err error) {
 	}
 	return a, nil
 }
-
-// readPerf reads the lines of reports, "12.34%  name" or "12.34%  name  [.] function".
-func readPerf(all []section, _ span) (a answer, err error) {
-	a.figures = figures{}
-	programs := 0 // reports by programs, one a file
-	for _, s := range all {
-		bySymbol := strings.Contains(s.command, "comm,symbol")
-		if !bySymbol {
-			programs++
-		}
-		for line := range strings.Lines(s.output) {
-			w := strings.Fields(line)
-			if len(w) < 2 || !strings.HasSuffix(w[0], "%") {
-				continue
-			}
-			name := "process " + w[1] + " cpu samples"
-			switch {
-			case bySymbol:
-				name = "function of " + strings.Join(w[1:], " ")
-			case w[1] == "swapper":
-				name = "host idle samples"
-			}
-			a.figures.add(name, strings.TrimSuffix(w[0], "%"))
-		}
-	}
-	a.figures.over(float64(programs))
-	return a, nil
-}

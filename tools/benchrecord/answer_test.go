@@ -39,7 +39,9 @@ func TestReaders(t *testing.T) {
 			"disk vda sectors written":        21096,
 		}, "process apps.plugin cpu"}, // of another time
 		{"sysstat", []section{{"sadf", sample(t, "sadf.txt")}}, figures{"all %idle": (47.72 + 51.76 + 45.88) / 3, "lo rxkB/s": 0, "%scpu": 59.5}, ""},
-		{"perf", []section{{"perf", sample(t, "perf.txt")}}, figures{"host idle samples": 32.17, "process atop cpu samples": 3.15}, "process swapper cpu samples"},
+		{"perf", []section{{"perf --sort comm -i data.1", sample(t, "perf.txt")}, {"perf --sort comm,symbol -i data.1", "     0.97%  web server       [k] _raw_spin_unlock       -      -            \n"}}, figures{
+			"host idle samples": 32.17, "process atop cpu samples": 3.15, "function of web server _raw_spin_unlock": 0.97,
+		}, "process swapper cpu samples"},
 		{"below", []section{{"below dump disk -b", sample(t, "below-disk.json")}, {"below dump system -b", sample(t, "below-system.json")}}, figures{
 			"disk vda Write":            20.6 * (1 << 20) / 3,
 			"disk vda Time Spend Write": 2294178 - 2294096, // ms
