@@ -36,6 +36,7 @@ func TestReaders(t *testing.T) {
 			"host pressure cpu some":          (271226 + 262486) / 2.0,
 			"host oom kills":                  0,
 			"host retransmitted segments":     0,
+			"host udp input errors":           0,
 			"disk vda sectors written":        21096,
 		}, "process apps.plugin cpu"}, // of another time
 		{"sysstat", []section{{"sadf", sample(t, "sadf.txt")}}, figures{"all %idle": (47.72 + 51.76 + 45.88) / 3, "lo rxkB/s": 0, "%scpu": 59.5}, ""},

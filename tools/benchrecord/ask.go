@@ -78,7 +78,8 @@ func perfQuestions(dir string, s span) (all [][]string, err error) {
 	return all, err
 }
 
-// netdataQuestions are the mean of every dimension of every chart, and the alarms.
+// netdataQuestions are the mean of every dimension of every chart, and the alarms. Without
+// "unaligned" netdata moves the time to a multiple of its length, beyond the fault's start.
 func netdataQuestions(ctx context.Context, s span) (all [][]string, err error) {
 	base := "http://" + netdataAt + "/api/v1/"
 	b, err := get(ctx, base+"charts")
@@ -91,7 +92,7 @@ func netdataQuestions(ctx context.Context, s span) (all [][]string, err error) {
 	}
 	for chart := range list.Charts {
 		if !strings.HasPrefix(chart, "netdata.") { // of itself
-			q := url.Values{"chart": {chart}, "after": {fmt.Sprint(s.From.Unix())}, "before": {fmt.Sprint(s.To.Unix())}, "points": {"1"}, "group": {"average"}, "format": {"json"}, "options": {"absolute"}}
+			q := url.Values{"chart": {chart}, "after": {fmt.Sprint(s.From.Unix())}, "before": {fmt.Sprint(s.To.Unix())}, "points": {"1"}, "group": {"average"}, "format": {"json"}, "options": {"absolute|unaligned"}}
 			all = append(all, []string{base + "data?" + q.Encode()})
 		}
 	}
