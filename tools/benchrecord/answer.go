@@ -33,7 +33,7 @@ func (f figures) over(n float64) {
 // readers of what the tools print.
 var readers = map[string]func([]section, span) (answer, error){
 	"snag": readVerdict, "below": readBelow, "atop": readAtop, "sysstat": readSadf, "netdata": readNetdata, "node_exporter": readPrometheus, "perf": readPerf,
-	"tshark": readCapture,
+	"tshark": readCapture, "ig": readGadgets,
 }
 
 // readAnswers reads the kept texts of one tool about one incident.

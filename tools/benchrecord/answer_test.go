@@ -56,6 +56,15 @@ func TestReaders(t *testing.T) {
 {"metric":{"__name__":"node_load1"},"values":[[10,"2"],[20,"4"]]}]}}`}}, figures{
 			`node_network_receive_bytes_total{device="eth0"}`: 20, "node_netstat_TcpExt_ListenOverflows{}": 0, "node_load1{}": 3,
 		}, ""},
+		{"ig", []section{
+			{"trace_signal", `{"proc":{"comm":"backup-script"},"sig":"SIGSTOP","tpid":7}` + "\n"},
+			{"top_process", `[{"comm":"media-relay","cpuUsage":2,"state":"S"}]` + "\n" + `[{"comm":"media-relay","cpuUsage":0,"state":"T"}]` + "\n"},
+			{"top_cpu_throttle", `[{"cgroupPath":"/lab-web","nrThrottled":40}]` + "\n[]\n"},
+			{"profile_cpu", `[{"proc":{"comm":"thread-server"},"samples":9,"kern_stack":"","user_stack_raw":{"symbols":"pthread_spin_lock; compute; "}}]` + "\n"},
+		}, figures{
+			"process backup-script sends SIGSTOP": 1, "process media-relay cpu": 1, "process media-relay state T": 0.5,
+			"cgroup /lab-web throttled": 20, "function of thread-server pthread_spin_lock": 9,
+		}, ""},
 	} {
 		// As they are kept.
 		got, err := readers[c.tool](splitSections(joinSections(c.in)), second)

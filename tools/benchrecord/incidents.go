@@ -22,7 +22,7 @@ const (
 	beforeGap  = time.Second
 	duringGap  = 3 * time.Second
 	restFor    = 15 * time.Second
-	askFor     = 2 * time.Minute // at most, one tool about one incident
+	askFor     = 2 * time.Minute  // at most, one tool about one incident
 	allFor     = 30 * time.Minute // at most
 )
 

@@ -6,7 +6,7 @@ import (
 )
 
 // tools in the order of the table.
-var tools = []string{"snag", "below", "atop", "sysstat", "netdata", "node_exporter", "perf", "tshark"}
+var tools = []string{"snag", "below", "atop", "sysstat", "netdata", "node_exporter", "perf", "tshark", "ig"}
 
 // incidentTable is the table of docs/peers.md: a row an incident and a column a tool.
 func incidentTable(all []judged) string {

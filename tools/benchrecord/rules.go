@@ -34,7 +34,7 @@ var allRules = append([]rules{{
 	incident: "stopped", culprit: "media-relay, stopped by backup-script",
 	symptom: []figure{{name: pattern{`eth0|system\.ip|Ip(Ext)?In`, `bytes|octets|kb/s|received`}, falls: true}, {name: pattern{`media-relay`, `state (T|stopped)`}}, {name: pattern{`:9000 remark`, `zero ?window|window is full`}}},
 	parties: pattern{`media-|:900[01]`},
-	own:     []figure{{name: pattern{`media-relay|backup-script`, `state (T|stopped)`}}},
+	own:     []figure{{name: pattern{`media-relay|backup-script`, `state (T|stopped)|sends SIGSTOP`}}},
 	cause:   pattern{`stopped|SIGSTOP`}, who: pattern{`media-relay|backup-script`},
 }, {
 	incident: "accept queue", culprit: "the listener playlist-srv at :8080",
