@@ -91,9 +91,9 @@ func TestReadersOfSentences(t *testing.T) {
 		t.Errorf("alarms of that time: got %v, %v, want one", got.causes, err)
 	}
 	a, err := readVerdict([]section{{"snag find", `{"symptoms":[{"name":"stream-freeze","subject":"media-relay[7]","text":"35 s of 37 s"}],
-"verdict":[{"suspect":"process-stopped","state":"culprit","subject":"media-relay[7]","evidence":[{"side":"against","text":"no"},{"side":"for","text":"stopped (state T) at 54 samples"}]},
+"verdict":[{"suspect":"process-stopped","state":"culprit","subject":"media-relay[7]","evidence":[{"side":"against","text":"no"},{"side":"for","text":"stopped (state T) at 54 samples"},{"side":"for","text":"SIGSTOP"}]},
 {"suspect":"cpu-saturated","state":"cleared","subject":"the host"}]}`}}, span{})
-	if err != nil || !slices.Equal(a.causes, []string{"process-stopped: media-relay[7]: stopped (state T) at 54 samples"}) || len(a.harm) != 1 {
+	if err != nil || !slices.Equal(a.causes, []string{"process-stopped: media-relay[7]: stopped (state T) at 54 samples: SIGSTOP"}) || len(a.harm) != 1 {
 		t.Errorf("got %+v, %v", a, err)
 	}
 }

@@ -56,6 +56,9 @@ func TestJudge(t *testing.T) {
 		{"late answers of nginx name no upstream", "upstream", answer{}, answer{figures: figures{"10.88.250.1:8086 answers after, ms": 400}}, symptom, 0},
 		{"late answers of the upstream", "upstream", answer{}, answer{figures: figures{"10.88.250.2:8000 answers after, ms": 400}}, culprit, 0},
 		{"a counter of lost datagrams names no socket", "UDP buffer", answer{}, answer{figures: figures{"node_netstat_Udp_RcvbufErrors{}": 12}}, symptom, 0},
+		{"a function whose name has the word", "CPU", answer{}, answer{figures: figures{"function of link loader.load": 2}}, nothing, 0},
+		{"a process whose name has the word", "CPU", answer{}, answer{figures: figures{"process load.test cpu": 9}}, nothing, 0},
+		{"the load", "CPU", answer{figures: figures{"host load 1": 1}}, answer{figures: figures{"host load 1": 9}}, symptom, 0},
 		{"harm of a party", "CPU quota", answer{}, answer{harm: []string{"request-latency: api-server[9]: 1.2 s"}}, symptom, 0},
 		{"harm of another", "CPU quota", answer{}, answer{harm: []string{"request-latency: sshd[9]: 1.2 s"}}, nothing, 0},
 	} {

@@ -62,7 +62,7 @@ var allRules = append([]rules{{
 	cause:   pattern{`oom|out of memory|memory limit|memory-limit`}, who: pattern{`price-|little`},
 }, {
 	incident: "CPU", culprit: "report-batch, which computes",
-	symptom: []figure{{name: pattern{`cpu`, `pressure|some|waiting`}}, {name: pattern{`\bload|_load|ldavg|procs_running|processes running|runq|%scpu`}}, {name: pattern{`idle`}, falls: true}, network(":8083")},
+	symptom: []figure{{name: pattern{`cpu`, `pressure|some|waiting`}}, {name: pattern{`(\b|_)load ?\d|ldavg|procs_running|processes running|runq|%scpu`}}, {name: pattern{`idle`}, falls: true}, network(":8083")},
 	parties: pattern{`api-|:8083`},
 	own:     []figure{{name: pattern{`^process report-batch (cpu|cpu samples)$`}, among: pattern{`^process .* (cpu|cpu samples)$`}}},
 	cause:   pattern{`cpu-saturated|run-queue|cpu_usage|load_average|cpu.*(saturat|busy|pressure)`}, who: pattern{`report-batch`},

@@ -23,7 +23,7 @@ var moreRules = []rules{{
 }, {
 	incident: "spin lock", culprit: "the lock of thread-server, in pthread_spin_lock",
 	symptom: []figure{{name: pattern{`^process thread-server (cpu|cpu samples|user %)$`}}, {name: pattern{`cpu`, `pressure|some|waiting`}},
-		{name: pattern{`\bload|_load|ldavg|procs_running|processes running|runq`}}, {name: pattern{`idle`}, falls: true}, network(":8085")},
+		{name: pattern{`(\b|_)load ?\d|ldavg|procs_running|processes running|runq`}}, {name: pattern{`idle`}, falls: true}, network(":8085")},
 	parties: pattern{`thread-server|quote-|:8085`},
 	own:     []figure{{name: pattern{`^function of thread-server .*spin_lock`}, among: pattern{`^function of `}}},
 	cause:   pattern{`spin.?lock|cpu-saturated|run-queue|cpu_usage|load_average|cpu.*(saturat|busy|pressure)`}, who: pattern{`spin.?lock`},
