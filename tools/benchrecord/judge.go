@@ -31,10 +31,11 @@ func (p pattern) match(s string) bool {
 	return !slices.ContainsFunc(p, func(e string) bool { return !regexp.MustCompile("(?i)" + e).MatchString(s) })
 }
 
-// reads says whether the rule is about names of that kind: of the thousands of functions in a
-// profile some have any word in their names, so that only a rule on functions reads them.
+// reads says whether a figure of that name is meant. Of the thousands of functions in a profile
+// some have any word in their names, so that only a rule on functions reads them.
 func (g figure) reads(name string) bool {
-	return strings.HasPrefix(name, "function of ") == strings.HasPrefix(g.name[0], "^function of ")
+	ofFunctions := strings.HasPrefix(g.name[0], "^function of ")
+	return strings.HasPrefix(name, "function of ") == ofFunctions && g.name.match(name)
 }
 
 // seen returns what changed as described, in order of names.
@@ -53,22 +54,16 @@ func (g figure) seen(before, during figures) (out []string) {
 		}
 	}
 	for name := range before {
-		if !g.reads(name) {
-			continue
-		}
-		if _, ok := during[name]; !ok && g.falls && before[name] > 0 && g.name.match(name) {
+		if _, ok := during[name]; !ok && g.falls && before[name] > 0 && g.reads(name) {
 			out = append(out, fmt.Sprintf("%s: %.4g before, none during", name, before[name]))
 		}
 	}
 	for name, v := range during {
-		if !g.reads(name) {
-			continue
-		}
 		changed := v > 0 && v >= 2*before[name]
 		if g.falls {
 			changed = before[name] > 0 && v <= before[name]/2
 		}
-		if changed && v >= highest && g.name.match(name) {
+		if changed && v >= highest && g.reads(name) {
 			out = append(out, fmt.Sprintf("%s: %.4g before, %.4g during", name, before[name], v))
 		}
 	}
