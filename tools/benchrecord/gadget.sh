@@ -7,6 +7,7 @@ ig="$1" gadget="$2"
 shift 2
 trap 'trap "" TERM; kill 0; wait; exit 0' INT TERM
 {
+	# shellcheck disable=SC2016 # the inner shell expands them
 	unshare -m sh -c '
 		readlink /proc/1/ns/mnt >/dev/null 2>&1 || mount --bind /proc/$PPID /proc/1
 		mount -t bpf bpf /sys/fs/bpf

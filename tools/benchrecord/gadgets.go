@@ -30,7 +30,7 @@ func inspektorGadget(o *options) maker {
 		}
 		for name, more := range gadgets {
 			argv := append([]string{"sh", filepath.Join(dir, "gadget.sh"), ig, name}, more...)
-			r.programs = append(r.programs, program{name: name, stop: syscall.SIGINT, argv: argv})
+			r.programs = append(r.programs, program{name: name, stop: syscall.SIGTERM, argv: argv})
 		}
 		return r
 	}
