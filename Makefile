@@ -94,7 +94,7 @@ bench-syscalls: ## snag syscalls beside strace, perf trace and bpftrace, which i
 	$(MAKE) --no-print-directory build
 	$(GO) run ./tools/benchsyscalls -snag bin/snag
 
-bench-record: ## snag record beside below, atop, sysstat, netdata, node_exporter and perf: what each costs, and what each knows of six incidents (root, about 40 min; PART=cost, incidents or tables, ROUNDS=2)
+bench-record: ## snag record beside below, atop, sysstat, netdata, node_exporter, perf and tshark: what each costs, and what each knows of ten incidents (root, about 45 min; PART=cost, incidents or tables, ROUNDS=2)
 	tools/setup.sh bench-record
 	$(MAKE) --no-print-directory build
 	$(GO) build -o bin/bench-record ./tools/benchrecord

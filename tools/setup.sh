@@ -84,7 +84,7 @@ drawn) want="
 " ;;
 bench) want="iproute2 nginx wrk util-linux redis-server redis-tools postgresql" ;;
 bench-syscalls) want="$tracers" ;;
-bench-record) want="linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
+bench-record) want="gcc libc6-dev nginx tshark linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
 bench-load) want="iproute2 nginx wrk redis-server redis-tools nftables python3 python3-pip util-linux" ;;
 release) want="" ;;
 release-check) want="debootstrap iproute2 jq lintian python3 qemu-user-static rpm runc shellcheck skopeo systemd" ;;

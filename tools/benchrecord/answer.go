@@ -33,6 +33,7 @@ func (f figures) over(n float64) {
 // readers of what the tools print.
 var readers = map[string]func([]section, span) (answer, error){
 	"snag": readVerdict, "below": readBelow, "atop": readAtop, "sysstat": readSadf, "netdata": readNetdata, "node_exporter": readPrometheus, "perf": readPerf,
+	"tshark": readCapture, "ig": readGadgets,
 }
 
 // readAnswers reads the kept texts of one tool about one incident.
@@ -70,25 +71,5 @@ func readSadf(all []section, _ span) (a answer, err error) {
 	for name := range a.figures {
 		a.figures[name] /= n[name]
 	}
-	return a, nil
-}
-
-// readPerf reads the lines of reports, "12.34%  name", a report a file.
-func readPerf(all []section, _ span) (a answer, err error) {
-	a.figures = figures{}
-	for _, s := range all {
-		for line := range strings.Lines(s.output) {
-			w := strings.Fields(line)
-			if len(w) < 2 || !strings.HasSuffix(w[0], "%") {
-				continue
-			}
-			name := "process " + w[1] + " cpu samples"
-			if w[1] == "swapper" {
-				name = "host idle samples"
-			}
-			a.figures.add(name, strings.TrimSuffix(w[0], "%"))
-		}
-	}
-	a.figures.over(float64(len(all)))
 	return a, nil
 }

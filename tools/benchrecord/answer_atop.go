@@ -19,7 +19,7 @@ var atopFields = map[string]map[int]string{
 	"CPL":   {1: "load 1"},
 	"DSK":   {1: "io_time", 2: "reads", 3: "sectors read", 4: "writes", 5: "sectors written"},
 	"NET":   {1: "packets received", 2: "bytes received", 3: "packets sent", 4: "bytes sent"},
-	"upper": {14: "retransmitted segments"}, // NET of the protocols
+	"upper": {9: "udp input errors", 14: "retransmitted segments"}, // NET of the protocols
 	"PAG":   {6: "oom kills"},
 	"PSI":   {4: "pressure cpu some", 8: "pressure memory some", 12: "pressure memory full", 16: "pressure io some", 20: "pressure io full"},
 	"PRC":   {1: "cpu", 2: "cpu"},

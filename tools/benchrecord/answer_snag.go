@@ -6,7 +6,7 @@ import (
 )
 
 // readVerdict reads snag find --json: its symptoms are whom it says to be affected, and its
-// culprits are what it says of a cause.
+// culprits, with all that speaks for them, are what it says of a cause.
 func readVerdict(all []section, _ span) (a answer, err error) {
 	var v struct {
 		Symptoms []struct{ Name, Subject, Text string }
@@ -29,7 +29,6 @@ func readVerdict(all []section, _ span) (a answer, err error) {
 		for _, e := range s.Evidence {
 			if e.Side == "for" {
 				text += ": " + e.Text
-				break
 			}
 		}
 		a.causes = append(a.causes, text)

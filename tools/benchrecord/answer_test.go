@@ -36,10 +36,13 @@ func TestReaders(t *testing.T) {
 			"host pressure cpu some":          (271226 + 262486) / 2.0,
 			"host oom kills":                  0,
 			"host retransmitted segments":     0,
+			"host udp input errors":           0,
 			"disk vda sectors written":        21096,
 		}, "process apps.plugin cpu"}, // of another time
 		{"sysstat", []section{{"sadf", sample(t, "sadf.txt")}}, figures{"all %idle": (47.72 + 51.76 + 45.88) / 3, "lo rxkB/s": 0, "%scpu": 59.5}, ""},
-		{"perf", []section{{"perf", sample(t, "perf.txt")}}, figures{"host idle samples": 32.17, "process atop cpu samples": 3.15}, "process swapper cpu samples"},
+		{"perf", []section{{"perf --sort comm -i data.1", sample(t, "perf.txt")}, {"perf --sort comm,symbol -i data.1", "     0.97%  web server       [k] _raw_spin_unlock       -      -            \n"}}, figures{
+			"host idle samples": 32.17, "process atop cpu samples": 3.15, "function of web server _raw_spin_unlock": 0.97,
+		}, "process swapper cpu samples"},
 		{"below", []section{{"below dump disk -b", sample(t, "below-disk.json")}, {"below dump system -b", sample(t, "below-system.json")}}, figures{
 			"disk vda Write":            20.6 * (1 << 20) / 3,
 			"disk vda Time Spend Write": 2294178 - 2294096, // ms
@@ -52,6 +55,15 @@ func TestReaders(t *testing.T) {
 {"metric":{"__name__":"node_netstat_TcpExt_ListenOverflows"},"values":[[10,"5"],[20,"5"]]},
 {"metric":{"__name__":"node_load1"},"values":[[10,"2"],[20,"4"]]}]}}`}}, figures{
 			`node_network_receive_bytes_total{device="eth0"}`: 20, "node_netstat_TcpExt_ListenOverflows{}": 0, "node_load1{}": 3,
+		}, ""},
+		{"ig", []section{
+			{"trace_signal", `{"proc":{"comm":"backup-script"},"sig":"SIGSTOP","tpid":7}` + "\n"},
+			{"top_process", `[{"comm":"media-relay","cpuUsage":2,"state":"S"}]` + "\n" + `[{"comm":"media-relay","cpuUsage":0,"state":"T"}]` + "\n"},
+			{"top_cpu_throttle", `[{"cgroupPath":"/lab-web","nrThrottled":40}]` + "\n[]\n"},
+			{"profile_cpu", `[{"proc":{"comm":"thread-server"},"samples":9,"kern_stack":"","user_stack_raw":{"symbols":"pthread_spin_lock; compute; "}}]` + "\n"},
+		}, figures{
+			"process backup-script sends SIGSTOP": 1, "process media-relay cpu": 1, "process media-relay state T": 0.5,
+			"cgroup /lab-web throttled": 20, "function of thread-server pthread_spin_lock": 9,
 		}, ""},
 	} {
 		// As they are kept.
@@ -79,9 +91,9 @@ func TestReadersOfSentences(t *testing.T) {
 		t.Errorf("alarms of that time: got %v, %v, want one", got.causes, err)
 	}
 	a, err := readVerdict([]section{{"snag find", `{"symptoms":[{"name":"stream-freeze","subject":"media-relay[7]","text":"35 s of 37 s"}],
-"verdict":[{"suspect":"process-stopped","state":"culprit","subject":"media-relay[7]","evidence":[{"side":"against","text":"no"},{"side":"for","text":"stopped (state T) at 54 samples"}]},
+"verdict":[{"suspect":"process-stopped","state":"culprit","subject":"media-relay[7]","evidence":[{"side":"against","text":"no"},{"side":"for","text":"stopped (state T) at 54 samples"},{"side":"for","text":"SIGSTOP"}]},
 {"suspect":"cpu-saturated","state":"cleared","subject":"the host"}]}`}}, span{})
-	if err != nil || !slices.Equal(a.causes, []string{"process-stopped: media-relay[7]: stopped (state T) at 54 samples"}) || len(a.harm) != 1 {
+	if err != nil || !slices.Equal(a.causes, []string{"process-stopped: media-relay[7]: stopped (state T) at 54 samples: SIGSTOP"}) || len(a.harm) != 1 {
 		t.Errorf("got %+v, %v", a, err)
 	}
 }

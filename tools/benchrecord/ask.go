@@ -12,6 +12,10 @@ import (
 
 // ask runs the commands that a recorder has for questions about a past time.
 func ask(ctx context.Context, o *options, r *running, s span) (string, error) {
+	if r.tool == "ig" { // it keeps nothing: what it printed then is the answer
+		all, err := gadgetAnswers(r.dir, s)
+		return joinSections(all), err
+	}
 	commands, err := questions(ctx, o, r, s)
 	if err != nil {
 		return "", err
@@ -44,6 +48,9 @@ func questions(ctx context.Context, o *options, r *running, s span) ([][]string,
 	case "node_exporter":
 		return [][]string{{fmt.Sprintf(`http://%s/api/v1/query?time=%d&query={__name__=~"node_.%%2B"}[%ds]`, prometheusAt, s.To.Unix(), int(s.To.Sub(s.From).Seconds()))}}, nil
 	}
+	if r.tool == "tshark" {
+		return captureQuestions(ctx, r.dir, s)
+	}
 	return perfQuestions(r.dir, s)
 }
 
@@ -56,15 +63,17 @@ func belowQuestions(o *options, dir string, s span) (all [][]string) {
 	return all
 }
 
-// perfQuestions are reports of the files of that time: each is named after its end, and ten
-// seconds long.
+// perfQuestions are two reports of each file of that time, by programs and by functions:
+// each file is named after its end, and ten seconds long.
 func perfQuestions(dir string, s span) (all [][]string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "perf", "data.2*"))
 	for _, file := range files {
 		name := strings.TrimPrefix(filepath.Base(file), "data.") // to a hundredth of a second
 		ended, err := time.ParseInLocation("20060102150405", name[:min(14, len(name))], time.Local)
 		if err == nil && ended.After(s.From.Add(5*time.Second)) && ended.Before(s.To.Add(5*time.Second)) {
-			all = append(all, []string{"perf", "report", "--stdio", "-g", "none", "--no-children", "--sort", "comm", "-i", file})
+			for _, sort := range []string{"comm", "comm,symbol"} {
+				all = append(all, []string{"perf", "report", "--stdio", "-g", "none", "--no-children", "--sort", sort, "-i", file})
+			}
 		}
 	}
 	if len(all) == 0 && err == nil {
@@ -73,7 +82,8 @@ func perfQuestions(dir string, s span) (all [][]string, err error) {
 	return all, err
 }
 
-// netdataQuestions are the mean of every dimension of every chart, and the alarms.
+// netdataQuestions are the mean of every dimension of every chart, and the alarms. Without
+// "unaligned" netdata moves the time to a multiple of its length, beyond the fault's start.
 func netdataQuestions(ctx context.Context, s span) (all [][]string, err error) {
 	base := "http://" + netdataAt + "/api/v1/"
 	b, err := get(ctx, base+"charts")
@@ -86,7 +96,7 @@ func netdataQuestions(ctx context.Context, s span) (all [][]string, err error) {
 	}
 	for chart := range list.Charts {
 		if !strings.HasPrefix(chart, "netdata.") { // of itself
-			q := url.Values{"chart": {chart}, "after": {fmt.Sprint(s.From.Unix())}, "before": {fmt.Sprint(s.To.Unix())}, "points": {"1"}, "group": {"average"}, "format": {"json"}, "options": {"absolute"}}
+			q := url.Values{"chart": {chart}, "after": {fmt.Sprint(s.From.Unix())}, "before": {fmt.Sprint(s.To.Unix())}, "points": {"1"}, "group": {"average"}, "format": {"json"}, "options": {"absolute|unaligned"}}
 			all = append(all, []string{base + "data?" + q.Encode()})
 		}
 	}

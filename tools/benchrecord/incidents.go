@@ -22,8 +22,8 @@ const (
 	beforeGap  = time.Second
 	duringGap  = 3 * time.Second
 	restFor    = 15 * time.Second
-	askFor     = 30 * time.Second // at most, one tool about one incident
-	allFor     = 12 * time.Minute // at most
+	askFor     = 2 * time.Minute  // at most, one tool about one incident
+	allFor     = 30 * time.Minute // at most
 )
 
 // makeIncidents makes them one after the other while all recorders run side by side, and

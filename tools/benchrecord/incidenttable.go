@@ -6,9 +6,9 @@ import (
 )
 
 // tools in the order of the table.
-var tools = []string{"snag", "below", "atop", "sysstat", "netdata", "node_exporter", "perf"}
+var tools = []string{"snag", "below", "atop", "sysstat", "netdata", "node_exporter", "perf", "tshark", "ig"}
 
-// incidentTable is the table of docs/record.md: a row an incident and a column a tool.
+// incidentTable is the table of docs/peers.md: a row an incident and a column a tool.
 func incidentTable(all []judged) string {
 	var b strings.Builder
 	b.WriteString("| incident (culprit) | " + strings.Join(tools, " | ") + " |\n|---|" + strings.Repeat("---|", len(tools)) + "\n")
@@ -24,7 +24,7 @@ func incidentTable(all []judged) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("| culprit / symptom only / nothing |")
+	b.WriteString("| named the cause / showed the symptom / showed nothing |")
 	for _, tool := range tools {
 		s := sums[tool]
 		fmt.Fprintf(&b, " %d / %d / %d |", s[culprit], s[symptom], s[nothing])
@@ -33,7 +33,7 @@ func incidentTable(all []judged) string {
 }
 
 func (j judgement) cell() string {
-	text := map[outcome]string{notAsked: "not asked", nothing: "nothing", symptom: "symptom", culprit: "culprit"}[j.outcome]
+	text := map[outcome]string{notAsked: "did not run", nothing: "shows nothing", symptom: "shows the symptom", culprit: "**named the cause**"}[j.outcome]
 	if j.others > 0 {
 		text += fmt.Sprintf(" (+%d other)", j.others)
 	}

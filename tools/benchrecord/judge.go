@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"snag/tools/benchhost"
 )
@@ -30,6 +31,13 @@ func (p pattern) match(s string) bool {
 	return !slices.ContainsFunc(p, func(e string) bool { return !regexp.MustCompile("(?i)" + e).MatchString(s) })
 }
 
+// reads says whether a figure of that name is meant. Of the thousands of functions in a profile
+// some have any word in their names, so that only a rule on functions reads them.
+func (g figure) reads(name string) bool {
+	ofFunctions := strings.HasPrefix(g.name[0], "^function of ")
+	return strings.HasPrefix(name, "function of ") == ofFunctions && g.name.match(name)
+}
+
 // seen returns what changed as described, in order of names.
 func (g figure) seen(before, during figures) (out []string) {
 	highest := 0.0
@@ -46,7 +54,7 @@ func (g figure) seen(before, during figures) (out []string) {
 		}
 	}
 	for name := range before {
-		if _, ok := during[name]; !ok && g.falls && before[name] > 0 && g.name.match(name) {
+		if _, ok := during[name]; !ok && g.falls && before[name] > 0 && g.reads(name) {
 			out = append(out, fmt.Sprintf("%s: %.4g before, none during", name, before[name]))
 		}
 	}
@@ -55,7 +63,7 @@ func (g figure) seen(before, during figures) (out []string) {
 		if g.falls {
 			changed = before[name] > 0 && v <= before[name]/2
 		}
-		if changed && v >= highest && g.name.match(name) {
+		if changed && v >= highest && g.reads(name) {
 			out = append(out, fmt.Sprintf("%s: %.4g before, %.4g during", name, before[name], v))
 		}
 	}

@@ -51,6 +51,14 @@ func TestJudge(t *testing.T) {
 		{"an alarm names the kind", "accept queue", answer{}, answer{causes: []string{"warning: 1m_tcp_accept_queue_overflows on ip.tcp_accept_queue"}}, symptom, 0},
 		{"a verdict", "accept queue", answer{}, answer{causes: []string{"listen-overflow: playlist-srv[4] at 10.88.250.1:8080: the accept queue was full"}}, culprit, 0},
 		{"another verdict", "CPU", answer{}, answer{causes: []string{"softnet-backlog: CPU 0: the CPUs' backlogs dropped 502 packets"}}, nothing, 1},
+		{"a function of the culprit", "spin lock", answer{}, answer{figures: figures{"function of thread-server pthread_spin_lock": 80, "function of snag main": 2}}, culprit, 0},
+		{"a late acknowledgement", "Nagle", answer{figures: figures{"10.88.250.1:9006 acknowledges after, ms": 0.3}}, answer{figures: figures{"10.88.250.1:9006 acknowledges after, ms": 20}}, culprit, 0},
+		{"late answers of nginx name no upstream", "upstream", answer{}, answer{figures: figures{"10.88.250.1:8086 answers after, ms": 400}}, symptom, 0},
+		{"late answers of the upstream", "upstream", answer{}, answer{figures: figures{"10.88.250.2:8000 answers after, ms": 400}}, culprit, 0},
+		{"a counter of lost datagrams names no socket", "UDP buffer", answer{}, answer{figures: figures{"node_netstat_Udp_RcvbufErrors{}": 12}}, symptom, 0},
+		{"a function whose name has the word", "CPU", answer{}, answer{figures: figures{"function of link loader.load": 2}}, nothing, 0},
+		{"a process whose name has the word", "CPU", answer{}, answer{figures: figures{"process load.test cpu": 9}}, nothing, 0},
+		{"the load", "CPU", answer{figures: figures{"host load 1": 1}}, answer{figures: figures{"host load 1": 9}}, symptom, 0},
 		{"harm of a party", "CPU quota", answer{}, answer{harm: []string{"request-latency: api-server[9]: 1.2 s"}}, symptom, 0},
 		{"harm of another", "CPU quota", answer{}, answer{harm: []string{"request-latency: sshd[9]: 1.2 s"}}, nothing, 0},
 	} {
@@ -85,12 +93,12 @@ func TestJudgeAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for tool, want := range map[string]string{"sysstat": "symptom", "atop": "not asked", "perf": "not asked", "below": "not asked"} {
+	for tool, want := range map[string]string{"sysstat": "shows the symptom", "atop": "did not run", "perf": "did not run", "below": "did not run"} {
 		if got := all[0].tools[tool].cell(); got != want {
 			t.Errorf("%s: got %q, want %q (%v)", tool, got, want, all[0].tools[tool].evidence)
 		}
 	}
-	if table := incidentTable(all); !strings.Contains(table, "| a batch job (report-batch, which computes) | not asked |") {
+	if table := incidentTable(all); !strings.Contains(table, "| a batch job (report-batch, which computes) | did not run |") {
 		t.Errorf("got the table\n%s", table)
 	}
 	if text := evidence(all); !strings.Contains(text, "all %idle: 60 before, 2 during") {

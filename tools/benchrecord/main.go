@@ -1,8 +1,9 @@
 // Command benchrecord measures snag record beside other recorders that run all the time
-// (below, atop, sysstat, netdata, node_exporter with Prometheus, and perf as a profiler):
-// what each costs on the same host, and what each knows afterwards of six incidents.
-// It prints the tables of docs/record.md in Markdown. What it measured and what the tools
-// printed stays in a folder, from which the tables can be made again.
+// (below, atop, sysstat, netdata, node_exporter with Prometheus, perf as a profiler, a capture
+// with tshark, and gadgets of Inspektor Gadget): what each costs on the same host, and what each knows afterwards of
+// ten incidents. It prints the tables of docs/record.md (cost) and docs/peers.md (incidents)
+// in Markdown. What it measured and what the tools printed stays in a folder, from which the
+// tables can be made again.
 // It needs root, a network namespace of its own and what peers.sh fetches.
 //
 //	unshare --net bin/bench-record -snag bin/snag -lab bin/snag-lab

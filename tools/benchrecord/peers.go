@@ -31,7 +31,7 @@ func makers(o *options) []maker {
 
 // finest are those that record beside each other while incidents are made.
 func finest(o *options) []maker {
-	return []maker{snagRecord(o), below(o, time.Second), atop(o), sysstat(o), netdata(o), exporter(o, time.Second), perf(10 * time.Second)}
+	return []maker{snagRecord(o), below(o, time.Second), atop(o), sysstat(o), netdata(o), exporter(o, time.Second), perf(10 * time.Second), capture(), inspektorGadget(o)}
 }
 
 func snagRecord(o *options) maker {

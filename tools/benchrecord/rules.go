@@ -30,11 +30,11 @@ type figure struct {
 // pattern is a set of regular expressions that must all match, in any case of letters.
 type pattern []string
 
-var allRules = []rules{{
+var allRules = append([]rules{{
 	incident: "stopped", culprit: "media-relay, stopped by backup-script",
-	symptom: []figure{{name: pattern{`eth0|system\.ip|Ip(Ext)?In`, `bytes|octets|kb/s|received`}, falls: true}, {name: pattern{`media-relay`, `state (T|stopped)`}}},
+	symptom: []figure{{name: pattern{`eth0|system\.ip|Ip(Ext)?In`, `bytes|octets|kb/s|received`}, falls: true}, {name: pattern{`media-relay`, `state (T|stopped)`}}, {name: pattern{`:9000 remark`, `zero ?window|window is full`}}},
 	parties: pattern{`media-|:900[01]`},
-	own:     []figure{{name: pattern{`media-relay|backup-script`, `state (T|stopped)`}}},
+	own:     []figure{{name: pattern{`media-relay|backup-script`, `state (T|stopped)|sends SIGSTOP`}}},
 	cause:   pattern{`stopped|SIGSTOP`}, who: pattern{`media-relay|backup-script`},
 }, {
 	incident: "accept queue", culprit: "the listener playlist-srv at :8080",
@@ -44,26 +44,26 @@ var allRules = []rules{{
 	cause:   pattern{`listen|accept`, `queue|overflow|backlog`}, who: pattern{`playlist-srv|:8080`},
 }, {
 	incident: "CPU quota", culprit: "the control group of api-server",
-	symptom: []figure{{name: pattern{`throttl`}}, {name: pattern{`cpu`, `pressure|some|waiting`}}},
+	symptom: []figure{{name: pattern{`throttl`}}, {name: pattern{`cpu`, `pressure|some|waiting`}}, network(":8081")},
 	parties: pattern{`api-|:8081`},
 	own:     []figure{{name: pattern{`api-server|web`, `throttl`}}},
 	cause:   pattern{`throttl|quota`}, who: pattern{`api-server|-web`},
 }, {
 	incident: "disk", culprit: "nightly-backup, which writes",
-	symptom: []figure{{name: pattern{`loop|vda|sda|nvme`, `await|util|aqu|qops|queue|busy|backlog|io_time|time spend`}}, {name: pattern{`\bi/?o\b|[sf]io|io[_ ]`, `pressure|some|full|waiting|stalled|%`}}},
+	symptom: []figure{{name: pattern{`loop|vda|sda|nvme`, `await|util|aqu|qops|queue|busy|backlog|io_time|time spend`}}, {name: pattern{`\bi/?o\b|[sf]io|io[_ ]`, `pressure|some|full|waiting|stalled|%`}}, network(":8082")},
 	parties: pattern{`ledger-|:8082`},
 	own:     []figure{{name: pattern{`^process nightly-backup (writes|sectors written)$`}, among: pattern{`^process .* (writes|sectors written)$`}}},
 	cause:   pattern{`disk-stall|disk_(backlog|util)|iowait|(disk|I/O).*(busy|queue|stall|pressure)`}, who: pattern{`nightly-backup`},
 }, {
 	incident: "memory limit", culprit: "price-server, or its control group",
-	symptom: []figure{{name: pattern{`oom`}}},
+	symptom: []figure{{name: pattern{`oom`}}, {name: pattern{`:8084 remark`, `reset`}}},
 	parties: pattern{`price-|shop|:8084`},
 	own:     []figure{{name: pattern{`process price-server|little`, `rss|mem`}}},
 	cause:   pattern{`oom|out of memory|memory limit|memory-limit`}, who: pattern{`price-|little`},
 }, {
 	incident: "CPU", culprit: "report-batch, which computes",
-	symptom: []figure{{name: pattern{`cpu`, `pressure|some|waiting`}}, {name: pattern{`\bload|_load|ldavg|procs_running|processes running|runq|%scpu`}}, {name: pattern{`idle`}, falls: true}},
+	symptom: []figure{{name: pattern{`cpu`, `pressure|some|waiting`}}, {name: pattern{`(\b|_)load ?\d|ldavg|procs_running|processes running|runq|%scpu`}}, {name: pattern{`idle`}, falls: true}, network(":8083")},
 	parties: pattern{`api-|:8083`},
 	own:     []figure{{name: pattern{`^process report-batch (cpu|cpu samples)$`}, among: pattern{`^process .* (cpu|cpu samples)$`}}},
 	cause:   pattern{`cpu-saturated|run-queue|cpu_usage|load_average|cpu.*(saturat|busy|pressure)`}, who: pattern{`report-batch`},
-}}
+}}, moreRules...)

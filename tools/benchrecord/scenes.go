@@ -18,7 +18,7 @@ type incident struct {
 }
 
 // incidents: each is of another kind. Disk, memory and CPU are what the peers were made for.
-var incidents = []incident{stopped, overflow, throttled, stalled, killed, saturated}
+var incidents = []incident{stopped, overflow, throttled, stalled, killed, saturated, delayed, full, spun, upstream}
 
 var stopped = incident{
 	name: "stopped", title: "a script stops a relay of a stream (SIGSTOP)",
