@@ -320,7 +320,7 @@ func (p *page) foot(r *recording.Recording) {
 	}
 	load := ""
 	if asking := r.LoadCPU(); asking > 0 {
-		load = fmt.Sprintf(", of which the load took %.2f s", asking)
+		load = fmt.Sprintf(", %.2f s of it for the load", asking)
 	}
 	switch {
 	case len(r.Manifest.Files) == 0:

@@ -62,7 +62,7 @@ far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
 	flags.StringVar(&f.from, "from", "", "judge nothing from before this time: a time of day, or a date and time")
 	flags.StringVar(&f.to, "to", "", "judge nothing from after this time")
 	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files say, else this host's)")
-	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file, or of all files of a host, whose clock was wrong, FILE=+3.2s; may be given more than once")
+	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file, or of all files of a host, with a wrong clock, FILE=+3.2s; may be given more than once")
 	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they say); may be given more than once")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	flags.StringVar(&f.mapFile, "map", "", "what lines of logs mean, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")

@@ -119,7 +119,7 @@ func (a *ablation) write(out io.Writer) {
 	}
 	_ = w.Flush()
 	if grouped {
-		fmt.Fprintln(out, "* switched together with others that do nothing either, or of which none could be measured")
+		fmt.Fprintln(out, "* switched together with others that do nothing either, or could not be measured")
 	}
 	fmt.Fprintln(out)
 	a.notes(out)

@@ -169,7 +169,7 @@ func FuzzListed(f *testing.F) {
 		all, _ := listed(b)
 		for _, c := range all {
 			if !isID(c.ID) {
-				t.Errorf("%q is no id", c.ID)
+				t.Errorf("%q is not an id", c.ID)
 			}
 		}
 	})

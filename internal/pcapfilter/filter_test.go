@@ -66,7 +66,7 @@ func TestBadFilters(t *testing.T) {
 		"":                      "empty",
 		"host":                  "a value is missing",
 		"host example.com":      "asks no name server",
-		"port 70000":            "is no port",
+		"port 70000":            "is not a port",
 		"portrange 9-1":         "no range",
 		"(tcp":                  "not closed",
 		"tcp)":                  "stands alone",

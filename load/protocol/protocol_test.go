@@ -57,7 +57,7 @@ func TestWhatIsNoAnswer(t *testing.T) {
 		text string
 		want string
 	}{
-		{&Redis{}, "HTTP/1.1 400 Bad Request\r\n", "not an answer of Redis|no answer of Redis"},
+		{&Redis{}, "HTTP/1.1 400 Bad Request\r\n", "not a Redis answer|no answer of Redis"},
 		{&Redis{}, "$x\r\n", "no size"},
 		{&Redis{}, strings.Repeat("*1\r\n", mostDepth+1), "nested deeper"},
 		{&Redis{}, "+" + strings.Repeat("x", mostLine+1), "longer than"},

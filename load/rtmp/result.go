@@ -44,7 +44,7 @@ func (r *Result) nobody() error {
 	}
 	ends := append(r.Ends(), r.PublishersEnds()...)
 	slices.SortStableFunc(ends, func(a, b End) int { return cmp.Compare(b.N, a.N) })
-	return fmt.Errorf("load %s: nobody was let in: %s", r.Plan.Target.Shown, ends[0].Outcome)
+	return fmt.Errorf("load %s: no session was accepted: %s", r.Plan.Target.Shown, ends[0].Outcome)
 }
 
 // End is an outcome and how many ended so.

@@ -104,7 +104,7 @@ func TestEndsOfPlayers(t *testing.T) {
 	p := plan(serve(t, func(net.Conn) {}))
 	p.Target.Port, p.Players = "1", 1
 	if r, err := Run(context.Background(), p); err == nil || r.Ends()[0].Outcome != Outcome(load.Refused) {
-		t.Errorf("nobody listens: %v", err)
+		t.Errorf("nothing listens: %v", err)
 	}
 }
 

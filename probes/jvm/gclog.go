@@ -340,7 +340,7 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	}
 	if l.left > 0 && l.longest >= leftLong {
 		c.Lost = l.left
-		why = append(why, fmt.Sprintf("%d of the shortest pauses and waits are no events, of up to %s", l.left, l.longest))
+		why = append(why, fmt.Sprintf("%d of the shortest pauses and waits are not events, of up to %s", l.left, l.longest))
 	}
 	switch {
 	case l.followed == 0 && len(why) == 0 && jvms == 0:
@@ -355,7 +355,7 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	if len(why) > 0 {
 		c.Why = strings.Join(why[:min(len(why), 2)], "; ")
 	} else if l.left > 0 {
-		c.Why = fmt.Sprintf("of what its log reports the %d shortest are no events, none over %s", l.left, l.longest)
+		c.Why = fmt.Sprintf("of what its log reports the %d shortest are not events, none over %s", l.left, l.longest)
 	}
 	return c
 }

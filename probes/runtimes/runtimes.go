@@ -151,7 +151,7 @@ func (r *running) follow() {
 		if _, ok := r.kinds[pid]; !ok && len(r.kinds) < mostNamed {
 			r.kinds[pid] = recognise(r.env.Proc, pid)
 			if r.env.Whole && r.wanted() && r.kinds[pid] != golang { // it was asked for by name
-				r.env.Notice(fmt.Sprintf("%s[%d] is no Go program: of its locks and stops nothing is seen by breakpoints", comm(r.env.Proc, pid), pid))
+				r.env.Notice(fmt.Sprintf("%s[%d] is not a Go program: of its locks and stops nothing is seen by breakpoints", comm(r.env.Proc, pid), pid))
 			}
 		}
 		if r.kinds[pid] == golang && r.wanted() && r.env.Closer.Has(pid) {

@@ -85,7 +85,7 @@ func TestWordsOfAQdisc(t *testing.T) {
 	}
 	target := plan.Target{Kind: "qdisc", Device: "eth0"}
 	for words, want := range map[string]string{
-		"":                           "is no qdisc",
+		"":                           "is not a qdisc",
 		"netem delay 10ms":           "no kind of qdisc that snag makes",
 		"default":                    "followed by its kind",
 		"pfifo limit":                "needs 1 numbers",

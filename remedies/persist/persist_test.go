@@ -127,7 +127,7 @@ func TestLinksThatStartTheUnits(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if _, err := FilesOf(export.Result{Files: []export.File{{Path: "snag-x.sh"}}}); err == nil {
-		t.Error("a script is no file that a host reads")
+		t.Error("a script is not a file that a host reads")
 	}
 }
 

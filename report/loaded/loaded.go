@@ -116,7 +116,7 @@ func losses(r *load.Result) []string {
 		out = append(out, fmt.Sprintf("%s: answers that are errors", units.Count(float64(r.Failed))))
 	}
 	if r.Unasked > 0 {
-		out = append(out, fmt.Sprintf("%s: answers that nobody had asked for, or that came too late", units.Count(float64(r.Unasked))))
+		out = append(out, fmt.Sprintf("%s: answers without a request, or that came too late", units.Count(float64(r.Unasked))))
 	}
 	return out
 }

@@ -21,12 +21,12 @@ var tlsHandshakeFailed = &suspect.Suspect{
 	About: "Clients connect, and the two ends do not agree: a certificate has expired or is of an authority that the client does not know, no version or cipher is shared, the server has no certificate for the name that is asked for, or wants one of the client. " +
 		"Connections are made and closed at once, and no request arrives. Who objects says why in an alert.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.turns", Must: true, Why: "alerts, of whom, and which where they are in clear"},
+		{Measure: "sockets.turns", Must: true, Why: "alerts, who sent them, and which they are where they are not encrypted"},
 		{Measure: "sockets.connections", Why: "of how many connections"},
 	},
 	For: []string{"decisive: five alerts or more, at one in 20 of the answers, ended handshakes of a listener; which alert says why"},
 	Against: []string{
-		"trap: alerts of one address at three listeners or more are a scanner's; those for what is no TLS (unexpected_message, decode_error, record_overflow) say that somebody speaks another protocol: neither counts",
+		"trap: alerts of one address at three listeners or more are a scanner's; those for what is not TLS (unexpected_message, decode_error, record_overflow) say that somebody speaks another protocol: neither counts",
 		"trap: checks that connect and close say nothing, and get no alert",
 		"trap: a farewell (close_notify) of TLS 1.3 is as long as an alert that ends a handshake: it comes behind a Finished, an answer or the client's own farewell, and does not count",
 		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate: only that an alert ended the handshake; what a server reads otherwise than by read and recv",
@@ -122,7 +122,7 @@ func (a *alerts) others(kinds []string) string {
 	for i, kind := range kinds {
 		n[i] = fmt.Sprintf("%s %s", units.Count(a.by[kind]), strings.TrimPrefix(kind, "TLS alert "))
 	}
-	return ", of which " + strings.Join(n, ", ")
+	return ": " + strings.Join(n, ", ")
 }
 
 // reasonOf is what an alert means, of the server or of a client.

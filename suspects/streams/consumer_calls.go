@@ -196,7 +196,7 @@ func (c *stuckWrites) finding(s *scene.Scene) suspect.Finding {
 		others.Text = fmt.Sprintf("%d of %d other sockets of this process were written to all along: the relay does not block on this one", c.flowing, c.others)
 		f.Evidence[0].Grade = suspect.Weak
 		f.Evidence = append(f.Evidence, others)
-		f.Text = fmt.Sprintf("a consumer that does not read for %s, and holds up nobody else", units.Lasting(stuck))
+		f.Text = fmt.Sprintf("a consumer that does not read for %s, and delays no other consumer", units.Lasting(stuck))
 		return f
 	}
 	others.Value = float64(c.frozen + c.held)

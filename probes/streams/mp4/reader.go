@@ -142,7 +142,7 @@ func (r *Reader) box() error {
 	}
 	for _, c := range kind {
 		if c < ' ' || c > '~' {
-			return fmt.Errorf("read MP4: a box of type %q: it is no MP4", kind)
+			return fmt.Errorf("read MP4: a box of type %q: it is not an MP4", kind)
 		}
 	}
 	r.holds = string(kind) == "moov" || string(kind) == "moof"
