@@ -15,7 +15,7 @@ type Standing string
 // The standings, the surest first.
 const (
 	Found    Standing = "culprit"
-	Unproved Standing = "unproved"        // something is wrong, and nobody was proved to cause it
+	Unproved Standing = "unproved"        // something is wrong, and no cause was proved
 	Blind    Standing = "not-enough-seen" // what tells whether anybody was hurt was not measured
 	Erring   Standing = "error-answers"   // some answers are errors: whether they are meant nobody said
 	Slow     Standing = "slow"            // nothing is held up, but answers take long: whether too long nobody said

@@ -26,7 +26,7 @@ func (v *Verdict) Unexplained() (out []int) {
 	return out
 }
 
-// Foremost is the symptom that is answered before any culprit: nobody was proved to cause it, and
+// Foremost is the symptom that is answered before any culprit: no cause of it was proved, and
 // it is worse than all that a culprit leads to; where that is a stream that was asked for, it is one
 // too. Next is the measurement that would tell.
 func (v *Verdict) Foremost() (sym scene.Symptom, next string, ok bool) {

@@ -35,16 +35,15 @@ func readCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read FILE…",
 		Short: "Make a recording of files that others wrote, and judge it",
-		Long: `Reads what other tools recorded, in any mix: a file's content shows what it is, never
-its name, plain or packed by gzip or zstd; - is standard input. All files become one
-recording, which is judged as one of snag find is. Memory stays bounded whatever the
-size of the files.
+		Long: `Read what other tools recorded, in any mix. The content of a file shows its format, not
+its name; it may be packed by gzip or zstd; - is standard input. All files become one
+recording, judged like one of snag find. Memory stays bounded whatever their size.
 
 It reads
 ` + formatsHelp() + `
 
-What can't be read to its end is judged as far as it goes, and the verdict says how
-far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
+A file that can't be read to its end is judged up to there, and the verdict says how far
+that is; so it is after Ctrl-C. Exit codes: 0 nothing wrong,
 10 a culprit found, 11 can't tell (read the verdict), 1 failed,
 2 usage. docs/read.md has the rest.`,
 		Example: `  snag read trace.txt.gz

@@ -43,7 +43,7 @@ func tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Carry out, confirm or take back the changes of a plan",
-		Long: `Carries a plan out so that it can be taken back. Every old value is on disk before its
+		Long: `Carry out a plan so that it can be undone. Every old value is on disk before its
 setting is touched; unless another invocation confirms in time, all is undone.
 Nothing outlasts a reboot before it is confirmed and persisted.`,
 		Args: cli.UsageArgs(cobra.NoArgs),

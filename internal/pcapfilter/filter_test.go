@@ -67,14 +67,14 @@ func TestBadFilters(t *testing.T) {
 		"host":                  "a value is missing",
 		"host example.com":      "asks no name server",
 		"port 70000":            "is not a port",
-		"portrange 9-1":         "no range",
+		"portrange 9-1":         "not a port range",
 		"(tcp":                  "not closed",
 		"tcp)":                  "stands alone",
 		"tcp and":               "ends where",
 		"and tcp":               "where a term is due",
 		"tcp[tcpflags] & 2":     "is not known",
-		"net 10.0.0.0.0":        "no network",
-		"less x":                "no length",
+		"net 10.0.0.0.0":        "not a network",
+		"less x":                "not a length",
 		strings.Repeat("(", 99): "too many",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {

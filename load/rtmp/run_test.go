@@ -97,7 +97,7 @@ func TestEndsOfPlayers(t *testing.T) {
 		if e := r.Ends(); len(e) != 1 || e[0] != (End{tt.want, 2}) || (r.Players[0].Frames > 0) != tt.frames {
 			t.Errorf("%s: %+v, %d frames", tt.name, e, r.Players[0].Frames)
 		}
-		if (err != nil) == tt.frames || err != nil && !strings.Contains(err.Error(), "nobody was let in: "+string(tt.want)) {
+		if (err != nil) == tt.frames || err != nil && !strings.Contains(err.Error(), "no session was accepted: "+string(tt.want)) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
