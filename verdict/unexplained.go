@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/scene"
 )
@@ -22,7 +23,7 @@ func (v *Verdict) Unexplained() (out []int) {
 			out = append(out, i)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(v.Symptoms[b].Held, v.Symptoms[a].Held) })
+	sorting.StableBy(out, func(a, b int) int { return cmp.Compare(v.Symptoms[b].Held, v.Symptoms[a].Held) })
 	return out
 }
 

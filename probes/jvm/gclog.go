@@ -15,6 +15,7 @@ import (
 
 	"snag/internal/gclog"
 	"snag/internal/procroot"
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/recording/jvmlog"
 )
@@ -219,12 +220,12 @@ func (l *journals) take(pid int, origin recording.Time, sub recording.Subject) [
 		delete(l.of, pid)
 	}
 	if len(out) > mostLogged {
-		slices.SortFunc(out, func(a, b recording.Event) int { return int(b.End.Sub(b.T) - a.End.Sub(a.T)) })
+		sorting.By(out, func(a, b recording.Event) int { return int(b.End.Sub(b.T) - a.End.Sub(a.T)) })
 		l.left += uint64(len(out) - mostLogged)
 		l.longest = max(l.longest, time.Duration(out[mostLogged].End.Sub(out[mostLogged].T)))
 		out = out[:mostLogged]
 	}
-	slices.SortFunc(out, func(a, b recording.Event) int { return int(a.T - b.T) })
+	sorting.By(out, func(a, b recording.Event) int { return int(a.T - b.T) })
 	return out
 }
 

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	goruntime "runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/probes/probe"
 	"snag/probes/symbols"
 	"snag/probes/threads"
@@ -241,7 +241,7 @@ func (r *running) second() {
 	r.take()
 	from, to := r.from, monotonic()
 	r.from = to
-	slices.SortFunc(r.unlocks, func(a, b golangUnlock) int { return int(int64(a.At) - int64(b.At)) })
+	sorting.By(r.unlocks, func(a, b golangUnlock) int { return int(int64(a.At) - int64(b.At)) })
 	for _, u := range r.unlocks {
 		r.locks.add(u, from)
 	}

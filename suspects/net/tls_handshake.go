@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
@@ -81,7 +81,7 @@ func weighTLS(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 }
 
 func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Symptom, a *alerts) suspect.Finding {
-	kinds := slices.SortedFunc(maps.Keys(a.by), func(x, y string) int { return cmp.Or(cmp.Compare(a.by[y], a.by[x]), cmp.Compare(x, y)) })
+	kinds := sorting.Collect(maps.Keys(a.by), func(x, y string) int { return cmp.Or(cmp.Compare(a.by[y], a.by[x]), cmp.Compare(x, y)) })
 	alert, peer, _ := recording.IsTLSAlert(kinds[0])
 	of := 0.0
 	for _, c := range r.Connections {
@@ -100,7 +100,7 @@ func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Sympto
 	if of >= a.n {
 		text = fmt.Sprintf("%s TLS handshakes failed, of %s connections (%s)%s", units.Count(a.n), units.Count(of), strings.TrimSpace("alert "+alert), why)
 	}
-	from := slices.SortedFunc(maps.Keys(a.sources), func(x, y string) int {
+	from := sorting.Collect(maps.Keys(a.sources), func(x, y string) int {
 		return cmp.Or(cmp.Compare(a.sources[y], a.sources[x]), cmp.Compare(x, y))
 	})
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: a.n, Unit: "alerts", Source: source.Of("the first bytes of TLS records"), Origin: "alerts",

@@ -3,8 +3,8 @@ package streams
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/recording/intervals"
@@ -100,7 +100,7 @@ func consumerByCalls(p *scene.Process, r *recording.Recording, mine []int) *stuc
 		if c.fd, ok = socketFD(r, p.Subject.PID, w.fd); !ok {
 			continue
 		}
-		slices.SortFunc(c.stuck, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
+		sorting.By(c.stuck, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
 		c.stuck = intervals.Merge(c.stuck, 0)
 		c.look(r, seconds, stuck, wrote, read, writers)
 		if c.others > 0 && (best == nil || c.inside > best.inside || c.inside == best.inside && c.fd.FD < best.fd.FD) {

@@ -7,8 +7,8 @@ package mp4
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/probes/streams/stream"
 )
 
@@ -173,7 +173,7 @@ func (r *Reader) whole() error {
 	if err := r.fragment(r.hold); err != nil {
 		return err
 	}
-	slices.SortStableFunc(r.frames, func(a, b sample) int {
+	sorting.StableBy(r.frames, func(a, b sample) int {
 		switch {
 		case a.end < b.end:
 			return -1
