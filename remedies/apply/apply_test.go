@@ -320,7 +320,7 @@ func TestTheGuardUndoesWhatNobodyConfirms(t *testing.T) {
 		t.Error("it did not wait")
 	}
 	e, err := s.Find("")
-	if err != nil || e.State.Phase != Undone || !strings.Contains(e.State.Why, "nobody confirmed") {
+	if err != nil || e.State.Phase != Undone || !strings.Contains(e.State.Why, "it was not confirmed") {
 		t.Errorf("%v %+v", err, e.State)
 	}
 	asBefore(t, s)
