@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
@@ -104,7 +105,7 @@ func of(a, b *recording.Recording, together bool) *Comparison {
 	for i := range c.Parties {
 		c.Parties[i].judge(c.Compared)
 	}
-	slices.SortStableFunc(c.Parties, func(x, y Party) int { return cmp.Compare(y.weight(), x.weight()) })
+	sorting.StableBy(c.Parties, func(x, y Party) int { return cmp.Compare(y.weight(), x.weight()) })
 	c.judgeStreams()
 	c.feltByChance()
 	for _, one := range amounts {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -82,7 +83,7 @@ func (l *served) restarts(exits []recording.Exit) (out []recording.Exit) {
 			out = append(out, x)
 		}
 	}
-	slices.SortFunc(out, func(x, y recording.Exit) int { return cmp.Compare(x.T, y.T) })
+	sorting.By(out, func(x, y recording.Exit) int { return cmp.Compare(x.T, y.T) })
 	if n := len(out); n > 0 && l.last <= out[n-1].T {
 		out = out[:n-1] // nobody came after it
 	}

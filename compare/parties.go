@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/ledger"
 )
 
@@ -127,7 +128,7 @@ func pointsOf(a, b *ledger.Party) (out []Point) {
 			out = append(out, Point{account, points})
 		}
 	}
-	slices.SortFunc(out, func(x, y Point) int {
+	sorting.By(out, func(x, y Point) int {
 		if d := cmp.Compare(y.Points, x.Points); d != 0 {
 			return d
 		}

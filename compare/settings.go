@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -28,7 +29,7 @@ func differing(a, b map[string]string, oneSided bool) (out []Setting) {
 			out = append(out, Setting{name, "", now})
 		}
 	}
-	slices.SortFunc(out, func(x, y Setting) int { return strings.Compare(x.Name, y.Name) })
+	sorting.By(out, func(x, y Setting) int { return strings.Compare(x.Name, y.Name) })
 	return out
 }
 
@@ -105,7 +106,7 @@ func builds(a, b *recording.Recording) []Setting {
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y Setting) int { return strings.Compare(x.Name, y.Name) })
+	sorting.By(out, func(x, y Setting) int { return strings.Compare(x.Name, y.Name) })
 	return out
 }
 

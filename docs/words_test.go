@@ -41,6 +41,13 @@ var replaced = []struct {
 	{regexp.MustCompile(`asks of another takes long`), "a dependency is slow"},
 	{regexp.MustCompile(`\bmay not be (read|seen|written|looked)\b`), "can't be read"},
 	{regexp.MustCompile(`\bwhile all is well\b|\bis well again\b`), "while all is healthy"},
+	{regexp.MustCompile(`(%q|%d|%s|\bit) is no (number|file|address|rate|size|queue|name|plan|time|port|limit|folder|unit)\b`), `"x" is not a number`},
+	{regexp.MustCompile(`\bnobody (listens|listened)\b`), "nothing listens there"},
+	{regexp.MustCompile(`\bnobody was (seen|hurt|refused|answered)\b`), "no client was seen waiting"},
+	{regexp.MustCompile(`\b(hurts?|refuse[sd]|harms) nobody\b`), "affects no client"},
+	{regexp.MustCompile(`\b(connect|[Ss]tarted) again by itself\b|\bends? by (itself|themselves)\b`), "reconnect automatically; ends on its own"},
+	{regexp.MustCompile(`\ba (CPU|disk|file system|pool) of (its|their) own\b`), "a dedicated CPU; a separate disk; its own pool"},
+	{regexp.MustCompile(`\bwhose (these sockets are|sockets they are|packets they were)\b`), "which process owns these sockets"},
 }
 
 func TestReplacedPhrasesAreGone(t *testing.T) {
@@ -72,6 +79,8 @@ func TestReplacedPhrasesAreFound(t *testing.T) {
 		"requests lay unread", "held 44 ms", "held back by its quota", "and 1 more culprits", "the counter stands still",
 		"that is not told", "nothing tells", "it does not tell", "nobody felt it", "it gave way", "what it is caught on",
 		"what a service asks of another takes long", "it may not be read", "while all is well",
+		`%q is no number`, "refused: nobody listens there", "nobody was seen waiting", "it hurts nobody", "have it connect again by itself",
+		"give it a CPU of its own", "whose packets they were",
 	} {
 		if !replaced[i].phrase.MatchString(old) {
 			t.Errorf("%s does not find %q", replaced[i].phrase, old)

@@ -69,7 +69,7 @@ func FuzzParseAnswer(f *testing.F) {
 func TestTally(t *testing.T) {
 	var tally Tally
 	if tally.Err() == nil {
-		t.Error("a tally of nothing is no success")
+		t.Error("a tally of nothing is not a success")
 	}
 	tally.Add(Result{Incident: "qdisc-drop", Variant: Sick, Outcome: Right})
 	if err := tally.Err(); err != nil {
@@ -77,7 +77,7 @@ func TestTally(t *testing.T) {
 	}
 	tally.Add(Result{Incident: "qdisc-drop", Variant: Healthy, Outcome: FalseAccusation, Why: "x was accused"})
 	if tally.Err() == nil {
-		t.Error("a false accusation is no success")
+		t.Error("a false accusation is not a success")
 	}
 	var b strings.Builder
 	tally.Print(&b)
@@ -130,6 +130,6 @@ func TestScoreTogether(t *testing.T) {
 		}
 	}
 	if _, _, err := ScoreTogether([]Want{{Subject: "("}}, a); err == nil {
-		t.Error("a wanted subject that is no expression is no error")
+		t.Error("a wanted subject that is not an expression is not an error")
 	}
 }

@@ -1,10 +1,10 @@
 package ledger
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/scene"
 )
@@ -43,7 +43,7 @@ func pauses(s *scene.Scene, r *recording.Recording) covered {
 	}
 	out := covered{}
 	for pid, all := range by {
-		slices.SortFunc(all, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
+		sorting.By(all, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
 		end := recording.Time(0)
 		for _, i := range all {
 			i.Start = max(i.Start, end)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/scene"
 )
@@ -42,7 +43,7 @@ func (a atWork) threads() (sum float64) {
 
 // places are in an order that is always the same: so are sums.
 func (a atWork) places() []place {
-	return slices.SortedFunc(maps.Keys(a.busy), func(a, b place) int {
+	return sorting.Collect(maps.Keys(a.busy), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.account, b.account), cmp.Compare(a.where, b.where))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/scene"
 )
@@ -197,7 +198,7 @@ func spentAt(p *Party, seconds float64) (out []Spent) {
 		add(Spent{Account: e.Account, Where: e.Where, InLine: true, Pool: e.pool > 0, Seconds: line * part})
 		add(Spent{Account: e.Account, Where: e.Where, Seconds: (e.Seconds - line) * part})
 	}
-	slices.SortStableFunc(out, func(a, b Spent) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	sorting.StableBy(out, func(a, b Spent) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return out
 }
 

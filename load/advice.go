@@ -24,5 +24,5 @@ func (l Limit) Advice() (out []string) {
 	}
 	out = append(out, fmt.Sprintf("It answers at most %s/s, so that of a queue longer than %s requests the last is not answered within %s. A shorter queue (the worker pool's, a listen backlog of %s) that turns the others away at once keeps those that are answered in time.",
 		units.Count(l.Saturated), units.Count(queue), l.Bound.Below, units.Count(queue)))
-	return append(out, fmt.Sprintf("Clients that give up after %s should say so (a deadline in the request), so that nothing is computed for nobody.", l.Bound.Below))
+	return append(out, fmt.Sprintf("Clients that give up after %s should say so (a deadline in the request), so that nothing is computed for a client that has gone.", l.Bound.Below))
 }

@@ -42,7 +42,7 @@ func (r *Result) Honest() string {
 func (r *Result) lateItself() string {
 	p50, lag := r.FromSent.ValueAtQuantile(50), r.Lag.ValueAtQuantile(50)
 	if r.Plan.Rate > 0 && float64(lag) > mostOwnLag*float64(p50) {
-		return fmt.Sprintf("half of the requests were sent %s late or more by snag itself, of a median answer of %s: fewer requests a second, or a CPU of its own (--cpu)",
+		return fmt.Sprintf("half of the requests were sent %s late or more by snag itself, of a median answer of %s: fewer requests a second, or a dedicated CPU (--cpu)",
 			units.Short(time.Duration(lag).Seconds()), units.Short(time.Duration(p50).Seconds()))
 	}
 	return ""
@@ -58,7 +58,7 @@ func (r *Result) HonestSinceSent() string {
 		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time: it may have read the answers late", 100*r.Busy)
 	}
 	if each := float64(r.RunDelay) / float64(r.Done); each > mostDelayed*r.FromSent.Mean() && r.FromSent.TotalCount() > 0 {
-		return fmt.Sprintf("snag's thread waited for a CPU for %s per answer, of a mean of %s: other programs took it. Give it a CPU of its own (--cpu)", units.Short(each/1e9), units.Short(r.FromSent.Mean()/1e9))
+		return fmt.Sprintf("snag's thread waited for a CPU for %s per answer, of a mean of %s: other programs took it. Give it a dedicated CPU (--cpu)", units.Short(each/1e9), units.Short(r.FromSent.Mean()/1e9))
 	}
 	if want := r.Plan.wanted(r.Took); float64(r.Sent+r.Behind) < leastAchieved*want {
 		return fmt.Sprintf("snag sent %s of %s requests, though its connections were free", units.Count(float64(r.Sent)), units.Count(want))
@@ -73,7 +73,7 @@ func (r *Result) HonestSinceSent() string {
 // honestFlow is Honest for a bandwidth: what matters is whether this program sent what is needed.
 func (r *Result) honestFlow() string {
 	if r.Flow.Sent < leastAchieved*r.Flow.Needed && r.Busy > mostBusy {
-		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time and sent %s of %s: larger messages (--size), or a CPU of its own (--cpu)", 100*r.Busy, units.Bits(r.Flow.Sent), units.Bits(r.Flow.Needed))
+		return fmt.Sprintf("snag's own thread was busy for %.0f %% of the time and sent %s of %s: larger messages (--size), or a dedicated CPU (--cpu)", 100*r.Busy, units.Bits(r.Flow.Sent), units.Bits(r.Flow.Needed))
 	}
 	return ""
 }

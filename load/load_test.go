@@ -154,7 +154,7 @@ func TestKindsOfFailures(t *testing.T) {
 	}
 	_, err = Run(context.Background(), plan(target(t, "tcp://127.0.0.1:1", Request{Size: 1, Reply: 1})))
 	if err == nil || !strings.Contains(err.Error(), string(Refused)) {
-		t.Errorf("nobody listens: %v", err)
+		t.Errorf("nothing listens: %v", err)
 	}
 }
 

@@ -129,7 +129,7 @@ func plainText(all []shape.At) string {
 
 func cliffText(c shape.Cliff) string {
 	if c.Never {
-		return fmt.Sprintf("no answer to messages of %s and more; to those of %s they come within %s. Where the path carries only smaller packets and says so to nobody, it looks like this (pmtu-blackhole): tracepath shows the size.",
+		return fmt.Sprintf("no answer to messages of %s and more; to those of %s they come within %s. A path that drops larger packets without an error looks like this (pmtu-blackhole): tracepath shows the size.",
 			units.Bytes(float64(c.From.Size)), units.Bytes(float64(c.Below.Size)), units.Short(c.Below.P50))
 	}
 	return fmt.Sprintf("far slower from one size of messages on: half within %s with %s, within %s with %s.", units.Short(c.From.P50), units.Bytes(float64(c.From.Size)), units.Short(c.Below.P50), units.Bytes(float64(c.Below.Size)))

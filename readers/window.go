@@ -42,7 +42,7 @@ func timesAsked(p Plan, files []file, times []written, clocks hostClocks) (w win
 		// The last such time that is no more than an hour later (FindMoment): of the day after the first time.
 		t, rest, ok := recording.FindMoment(end.text, first.Add(22*time.Hour), east)
 		if !ok || rest != "" {
-			return w, fmt.Errorf("%s %q is no time: give a time of day (14:17, 14:17:28 UTC) or a date and time (2026-11-21T14:17:28Z)", end.flag, end.text)
+			return w, fmt.Errorf("%s %q is not a time: give a time of day (14:17, 14:17:28 UTC) or a date and time (2026-11-21T14:17:28Z)", end.flag, end.text)
 		}
 		*end.at = t
 	}

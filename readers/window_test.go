@@ -24,8 +24,8 @@ func TestTimesAsked(t *testing.T) {
 		{"23:10", "23:00", "is not before"},
 		{"00:00", "23:59", "2026-03-01 00:00:00 – 2026-03-01 23:59:00"}, // all of the day
 		{"2026-03-02T00:10:00Z", "23:59", "is not before"},
-		{"soon", "", "is no time"},
-		{"at 23:10 or so", "", "is no time"},
+		{"soon", "", "is not a time"},
+		{"at 23:10 or so", "", "is not a time"},
 	} {
 		w, err := timesAsked(Plan{From: c.from, To: c.to, Zone: time.UTC}, files, times, hostClocks{})
 		if err != nil {

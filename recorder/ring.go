@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -81,7 +82,7 @@ func (r Ring) list() ([]Piece, error) {
 		}
 		out = append(out, p)
 	}
-	slices.SortFunc(out, func(a, b Piece) int {
+	sorting.By(out, func(a, b Piece) int {
 		if d := a.Start - b.Start; d != 0 {
 			return int(min(max(d, -1), 1))
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"snag/internal/sorting"
 )
 
 // Concat joins consecutive recordings of one host, as the pieces of snag record's ring, into one. Gaps of
@@ -15,7 +17,7 @@ func Concat(all []*Recording) (*Recording, error) {
 		return nil, errors.New("put recordings together: there is none")
 	}
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *Recording) int { return int(min(max(a.Manifest.Start.Sub(b.Manifest.Start), -1), 1)) })
+	sorting.StableBy(all, func(a, b *Recording) int { return int(min(max(a.Manifest.Start.Sub(b.Manifest.Start), -1), 1)) })
 	out := &Recording{Dir: all[0].Dir, Manifest: all[0].Manifest}
 	out.Manifest.Written, out.Manifest.Broken = nil, ""
 	set := newSeriesSet()

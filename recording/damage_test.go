@@ -218,7 +218,7 @@ func TestLinksAndSpecialFiles(t *testing.T) {
 		t.Errorf("read %d processes, %d drops, %d series, %d sockets", len(r.Processes), len(r.Drops), len(r.Series), len(r.Sockets))
 	}
 	all := strings.Join(r.Damage, "\n")
-	for _, want := range []string{"processes.jsonl can't be read", "drops.jsonl is no regular file", "wal/00000001 is a link"} {
+	for _, want := range []string{"processes.jsonl can't be read", "drops.jsonl is not a regular file", "wal/00000001 is a link"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("damage lacks %q:\n%s", want, all)
 		}

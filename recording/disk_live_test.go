@@ -26,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, unix.EPERM) || strings.Contains(string(out), "mount tmpfs:") {
-		t.Skipf("this user may not mount a tmpfs in a namespace of its own: %v %s", err, out)
+		t.Skipf("this user may not mount a tmpfs in its own namespace: %v %s", err, out)
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

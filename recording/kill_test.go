@@ -74,7 +74,7 @@ func killOnce(t *testing.T, dir string, after time.Duration) {
 		}
 	}
 	if err := cmd.Wait(); err == nil {
-		t.Fatal("the child ended by itself")
+		t.Fatal("the child ended on its own")
 	}
 	before := tree(t, dir)
 	r, err := Open(dir)

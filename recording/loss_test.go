@@ -10,7 +10,7 @@ func TestEveryMeasureIsLostWithItsTable(t *testing.T) {
 	var all []string
 	for table, measures := range feeds {
 		if table != "samples" && !slices.Contains(TableNames(), table) {
-			t.Errorf("%s is no table", table)
+			t.Errorf("%s is not a table", table)
 		}
 		all = append(all, measures...)
 	}

@@ -78,7 +78,7 @@ func ParseSince(text string, now Time, offset int) (Time, error) {
 	}
 	t, rest, ok := FindMoment(text, now, offset)
 	if !ok || rest != "" {
-		return 0, fmt.Errorf("%q is no time: give a time of day (14:17, 14:17:28), a date and time (2026-11-21T14:17:28Z), or how long ago it was (5m)", text)
+		return 0, fmt.Errorf("%q is not a time: give a time of day (14:17, 14:17:28), a date and time (2026-11-21T14:17:28Z), or how long ago it was (5m)", text)
 	}
 	if t > now {
 		return 0, fmt.Errorf("%q is later than now", text)

@@ -252,7 +252,7 @@ func packOne(t *tar.Writer, name string, f io.ReadCloser) error {
 	defer f.Close()
 	in, ok := f.(*os.File)
 	if !ok {
-		return fmt.Errorf("%s is no file", name)
+		return fmt.Errorf("%s is not a file", name)
 	}
 	st, err := in.Stat()
 	if err != nil {

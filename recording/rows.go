@@ -6,7 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -153,16 +153,8 @@ func of[T Row](rows func(*Recording) *[]T, at func(T) Time) table {
 		},
 		tidy: func(r *Recording) {
 			// Stable: rows of one second stay as the probe wrote them.
-			slices.SortStableFunc(*rows(r), func(a, b T) int {
-				ta, tb := at(a), at(b)
-				switch {
-				case ta < tb:
-					return -1
-				case ta > tb:
-					return 1
-				}
-				return 0
-			})
+			all := *rows(r)
+			sort.SliceStable(all, func(i, j int) bool { return at(all[i]) < at(all[j]) })
 		},
 		time: func(row Row) Time {
 			if v, ok := row.(T); ok {

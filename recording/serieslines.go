@@ -90,11 +90,11 @@ func decodeValue(b json.RawMessage) (float64, error) {
 		case `"-Inf"`:
 			return math.Inf(-1), nil
 		}
-		return 0, fmt.Errorf("%s is no number", cut(s, 40))
+		return 0, fmt.Errorf("%s is not a number", cut(s, 40))
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s is no number", cut(s, 40))
+		return 0, fmt.Errorf("%s is not a number", cut(s, 40))
 	}
 	return v, nil
 }

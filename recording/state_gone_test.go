@@ -85,7 +85,7 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 		{"the same setting", Fact{T: 1, Name: "a", Value: "1"}, Fact{T: 2, Name: "a", Value: "1"}, false},
 		{"another value", Fact{T: 1, Name: "a", Value: "1"}, Fact{T: 2, Name: "a", Value: "2"}, true},
 		{"coverage", Coverage{Probe: "host"}, Coverage{Probe: "host"}, true},
-		{"what is no state", Retransmit{T: 1}, Retransmit{T: 1}, true},
+		{"what is not a state", Retransmit{T: 1}, Retransmit{T: 1}, true},
 	} {
 		var s State
 		if !s.Take(tt.first) {

@@ -20,7 +20,7 @@ func Audit(r *recording.Recording, role audit.Role, d audit.Design, here Here) (
 		for _, known := range audit.Roles {
 			all = append(all, string(known))
 		}
-		return nil, fmt.Errorf("%q is no role: it is one of %s", role, strings.Join(all, ", "))
+		return nil, fmt.Errorf("%q is not a role: it is one of %s", role, strings.Join(all, ", "))
 	}
 	risks, covered := audit.Of(r, role, d)
 	b := builder{here: here, at: map[string]int{}, p: &plan.Plan{
@@ -70,5 +70,5 @@ func tells(risks int, covered []string) string {
 	if risks == 0 {
 		return fmt.Sprintf("nothing is too small for it: %d settings were looked at, and the host's own values cover the role%s", seen, unseen)
 	}
-	return fmt.Sprintf("risks, not faults: nobody was seen to suffer from them; %d more settings are as the role needs them%s", seen, unseen)
+	return fmt.Sprintf("risks, not faults: no client was seen to suffer from them; %d more settings are as the role needs them%s", seen, unseen)
 }

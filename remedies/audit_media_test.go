@@ -67,7 +67,7 @@ func auditedMedia(t *testing.T, text string, with ...string) *plan.Plan {
 
 // topics are what an audit of media says something about, whatever the host.
 var topics = []string{
-	"receive buffers (net.core.rmem_max)", "receive buffers that nobody asked for", "send buffers", "the memory of all UDP sockets", "the backlog of received packets",
+	"receive buffers (net.core.rmem_max)", "receive buffers that no program asked for", "send buffers", "the memory of all UDP sockets", "the backlog of received packets",
 	"rounds of receive work", "the flow limit of fq", "queue disciplines", "receive rings", "receive queues (RSS)", "receive work on other CPUs (RPS)", "send queues (XPS)",
 	"interrupt coalescing", "receive offload (GRO)", "huge pages", "memory that is kept free", "descriptors",
 }

@@ -60,7 +60,7 @@ func here(r *recording.Recording, id, want uint64) bool {
 func recordedRoute(r *recording.Recording, id uint64, address string) (string, error) {
 	a, err := netip.ParseAddr(address)
 	if err != nil {
-		return "", fmt.Errorf("find the route to %q: it is no address", address)
+		return "", fmt.Errorf("find the route to %q: it is not an address", address)
 	}
 	best := netip.Prefix{}
 	for _, route := range r.Routes {

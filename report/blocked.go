@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"snag/internal/shown"
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -54,7 +54,7 @@ func BlockedIn(r *recording.Recording) []BlockedThread {
 
 // SortBlocked puts those that are stuck first, the longest first, and the idle last.
 func SortBlocked(rows []BlockedThread) {
-	slices.SortStableFunc(rows, func(a, b BlockedThread) int {
+	sorting.StableBy(rows, func(a, b BlockedThread) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID))
 	})
 }
@@ -231,7 +231,7 @@ func (t *BlockedThread) call() string {
 
 // sortDown sorts by a number, the largest first, then by a name.
 func sortDown[T any](all []T, key func(T) (float64, string)) {
-	slices.SortFunc(all, func(a, b T) int {
+	sorting.By(all, func(a, b T) int {
 		x, nx := key(a)
 		y, ny := key(b)
 		return cmp.Or(cmp.Compare(y, x), cmp.Compare(nx, ny))

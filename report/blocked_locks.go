@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"snag/internal/sorting"
 )
 
 // queue is the threads of a process that wait for one lock.
@@ -36,7 +38,7 @@ func queues(rows []BlockedThread) []queue {
 			out = append(out, *q)
 		}
 	}
-	slices.SortFunc(out, func(a, b queue) int {
+	sorting.By(out, func(a, b queue) int {
 		return cmp.Or(cmp.Compare(len(b.waiting), len(a.waiting)), cmp.Compare(a.pid, b.pid), cmp.Compare(a.lock, b.lock))
 	})
 	return out

@@ -3,9 +3,9 @@ package report
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -113,13 +113,13 @@ func SumCalls(r *recording.Recording) *Calls {
 		t.Call = name
 		c.Calls = append(c.Calls, *t)
 	}
-	slices.SortFunc(c.Calls, func(a, b CallTotal) int {
+	sorting.By(c.Calls, func(a, b CallTotal) int {
 		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(b.N, a.N), cmp.Compare(a.Call, b.Call))
 	})
 	for _, p := range processes {
 		c.Processes = append(c.Processes, *p)
 	}
-	slices.SortFunc(c.Processes, func(a, b CallsProcess) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.PID, b.PID)) })
+	sorting.By(c.Processes, func(a, b CallsProcess) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.PID, b.PID)) })
 	c.FDs = describe(fds, r.FDs)
 	c.Blocked = BlockedIn(r)
 	c.Cost = costOf(r)
@@ -218,7 +218,7 @@ func describe(fds map[fdOf]*FDTotal, rows []recording.FD) []FDTotal {
 		t.Times = len(inodes[key])
 	}
 	out := []FDTotal{}
-	for _, key := range slices.SortedFunc(maps.Keys(fds), func(a, b fdOf) int {
+	for _, key := range sorting.Collect(maps.Keys(fds), func(a, b fdOf) int {
 		return cmp.Or(cmp.Compare(fds[b].Working, fds[a].Working), cmp.Compare(fds[b].Seconds, fds[a].Seconds), cmp.Compare(a.pid, b.pid), cmp.Compare(a.fd, b.fd))
 	}) {
 		out = append(out, *fds[key])

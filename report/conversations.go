@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"snag/internal/shown"
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
@@ -20,7 +21,7 @@ func (p *page) conversations(r *recording.Recording) {
 	if len(flows) == 0 {
 		return
 	}
-	slices.SortStableFunc(flows, func(a, b recording.Flow) int {
+	sorting.StableBy(flows, func(a, b recording.Flow) int {
 		return cmp.Or(cmp.Compare(scene.WaitedOn(b), scene.WaitedOn(a)), cmp.Compare(carried(b), carried(a)))
 	})
 	p.gap()

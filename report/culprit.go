@@ -32,10 +32,22 @@ func (p *page) furtherCulprits(all []verdict.Entry) {
 		p.spread(p.bold(p.red("CULPRIT"))+"  "+p.bold(capital(e.Suspect.Title)), p.dim(e.Suspect.Name))
 		p.item("  ", "", "  ", p.bold(e.Subject.Name)+" "+without(e.Text, e.Subject.Name))
 	}
-	if n := len(all) - mostNamed; n > 0 {
+	p.moreCulprits(len(all) - mostNamed)
+	p.add(p.dim("  -v shows all of each culprit"))
+}
+
+// culpritNames has a line for each culprit: what, and who.
+func (p *page) culpritNames(all []verdict.Entry) {
+	for _, e := range all[:min(len(all), 1+mostNamed)] {
+		p.answer("  ", p.bold(p.red("CULPRIT"))+"  ", strings.Repeat(" ", len("CULPRIT  ")), capital(e.Suspect.Title)+": "+e.Subject.Name)
+	}
+	p.moreCulprits(len(all) - 1 - mostNamed)
+}
+
+func (p *page) moreCulprits(n int) {
+	if n > 0 {
 		p.add(p.dim(fmt.Sprintf("  and %s", counted(n, "more culprit", "more culprits"))))
 	}
-	p.add(p.dim("  -v shows all of each culprit"))
 }
 
 // without leaves out the subject with which a text begins, where the line before names it.

@@ -32,7 +32,7 @@ type Document struct {
 	// Standing is the answer in a word: culprit, unproved, not-enough-seen, error-answers, slow or nothing-wrong.
 	Standing string    `json:"standing,omitempty"`
 	Symptoms []Symptom `json:"symptoms"`
-	// Foremost is worse than all that a culprit leads to, and nobody was proved to cause it.
+	// Foremost is worse than all that a culprit leads to, and no cause was proved.
 	Foremost *Foremost `json:"foremost,omitempty"`
 	// Requests are where the time of requests went, those with the most open first.
 	Requests []Requests `json:"requests,omitempty"`

@@ -29,3 +29,27 @@ func TestUnexplainedHarmComesFirst(t *testing.T) {
 		t.Errorf("the document has %+v", d.Foremost)
 	}
 }
+
+// On a small terminal too, every culprit is named before what to measure next for the harm that none of them explains.
+func TestEachCulpritIsNamedBeforeTheUnexplained(t *testing.T) {
+	written, err := rectest.Load("../verdict/testdata/unexplained-and-two-culprits.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verdict.Judge(written.Recording)
+	culprits := v.Here(verdict.Culprit)
+	if _, _, unexplained := v.Foremost(); len(culprits) != 2 || !unexplained {
+		t.Fatalf("the case has %d culprits, unexplained harm: %v", len(culprits), unexplained)
+	}
+	text, rows := onTerminal(t, v)
+	screen := strings.Join(rows[:min(24, len(rows))], "\n")
+	next := strings.Index(screen, "\n  next  ")
+	if next < 0 {
+		t.Fatalf("what to measure next is beyond row 24:\n%s", text)
+	}
+	for _, e := range culprits {
+		if at := strings.Index(screen, "CULPRIT  "+capital(e.Suspect.Title)); at < 0 || at > next {
+			t.Errorf("%s is not named above what to measure next:\n%s", e.Suspect.Name, text)
+		}
+	}
+}

@@ -137,7 +137,7 @@ func loadText(v *verdict.Verdict, l ledger.Load) (out []string) {
 	}
 	out = append(out, first)
 	if row.NotTheServices != "" {
-		out = append(out, "Not the service's figures: "+row.NotTheServices+"; they clear nobody and accuse nobody")
+		out = append(out, "Not the service's figures: "+row.NotTheServices+"; they clear no suspect and accuse none")
 	}
 	p := row.Parts
 	if row.Rate > 0 {

@@ -56,7 +56,7 @@ func TestALoadThatIsNotTheServices(t *testing.T) {
 	for _, want := range []string{
 		"! load of http://127.0.0.1:8080/: 40 answers a second, and its figures are not the service's: half of the requests",
 		"NOT ENOUGH SEEN to say that nothing is wrong the figures of the load of http://127.0.0.1:8080/ are not the service's",
-		"they clear nobody",
+		"they clear no suspect",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

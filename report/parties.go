@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"snag/internal/shown"
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
@@ -123,7 +124,7 @@ func hurtFirst(v *verdict.Verdict) []*ledger.Party {
 		return n
 	}
 	out := slices.Clone(v.Ledger.Parties)
-	slices.SortStableFunc(out, func(a, b *ledger.Party) int { return rank(a) - rank(b) })
+	sorting.StableBy(out, func(a, b *ledger.Party) int { return rank(a) - rank(b) })
 	return out
 }
 

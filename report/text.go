@@ -88,7 +88,7 @@ func (p *page) verdict(v *verdict.Verdict) {
 	p.loadHead(v)
 	p.triedHead(r)
 	p.headline(v, culprits)
-	p.foremost(v)
+	p.foremost(v, culprits)
 	p.symptoms(v, len(culprits) > 0)
 	for i, e := range culprits {
 		if i == p.detail.culprits {
@@ -171,15 +171,21 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 	}
 }
 
-// foremost answers for what hurts most before it names who causes less.
-func (p *page) foremost(v *verdict.Verdict) {
+// foremost answers for what hurts most before it describes the culprits of less. Several of them are named here, since
+// a small terminal has no room for the second below.
+func (p *page) foremost(v *verdict.Verdict, culprits []verdict.Entry) {
 	sym, next, ok := v.Foremost()
 	if !ok {
 		return
 	}
 	p.add("")
 	p.answer("", "", "", p.bold(p.yellow("NOT EXPLAINED"))+"  "+p.bold(sym.Subject.Name)+": "+sym.Text)
-	p.answer("  ", "", "", "nobody was proved to cause it; what is named below causes less")
+	if len(culprits) > 1 {
+		p.answer("  ", "", "", "no cause was proved; these cause less:")
+		p.culpritNames(culprits)
+	} else {
+		p.answer("  ", "", "", "no cause was proved; the culprit below causes less")
+	}
 	p.answer("  ", p.bold("next  "), "      ", next)
 }
 
@@ -314,7 +320,7 @@ func (p *page) foot(r *recording.Recording) {
 	}
 	load := ""
 	if asking := r.LoadCPU(); asking > 0 {
-		load = fmt.Sprintf(", of which the load took %.2f s", asking)
+		load = fmt.Sprintf(", %.2f s of it for the load", asking)
 	}
 	switch {
 	case len(r.Manifest.Files) == 0:

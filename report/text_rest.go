@@ -44,7 +44,7 @@ func (p *page) notSeen(v *verdict.Verdict) {
 	if len(names) > 0 {
 		text := nameList(names) + " (-v says why, and what would show them)"
 		if n := suspectCount(names); len(v.Recording.Manifest.Files) > 0 && len(text) > mostNames {
-			text = n + ", of which these files show nothing or not enough (-v says what would show each)"
+			text = n + "; these files show nothing or not enough of them (-v says what would show each)"
 		} else if onlyAsked(v.Recording) {
 			text = n + ": the host was not looked at (-v says what would show each)"
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"snag/internal/shown"
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -14,7 +15,7 @@ import (
 // their connections were captured.
 func (p *page) twoSides(r *recording.Recording) {
 	rows := slices.Clone(r.Requests)
-	slices.SortStableFunc(rows, func(a, b recording.Request) int { return cmp.Compare(b.Wait, a.Wait) })
+	sorting.StableBy(rows, func(a, b recording.Request) int { return cmp.Compare(b.Wait, a.Wait) })
 	if len(rows) == 0 {
 		return
 	}

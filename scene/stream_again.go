@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -17,7 +18,7 @@ const endSeen = 3 * time.Second
 // another took over. Where the viewers are kept, it stands still for them meanwhile. Nil: they were
 // there together, or none ended when the stream did.
 func againOf(st *Stream, all []*Socket, window recording.Interval) *Socket {
-	all = slices.SortedFunc(slices.Values(all), func(a, b *Socket) int { return cmp.Compare(a.First().T, b.First().T) })
+	all = sorting.Collect(slices.Values(all), func(a, b *Socket) int { return cmp.Compare(a.First().T, b.First().T) })
 	for i, next := range all[1:] {
 		if next.First().T <= all[i].Last().T {
 			return nil
@@ -92,7 +93,7 @@ func endedNear(st *Stream, all []*Socket, after time.Duration, kinds ...string) 
 // lastOfOne is the last of some connections that came one after the other, as those of a publisher
 // that is cut off again and again; nil where two were there together.
 func lastOfOne(all []*Socket) *Socket {
-	all = slices.SortedFunc(slices.Values(all), func(a, b *Socket) int { return cmp.Compare(a.First().T, b.First().T) })
+	all = sorting.Collect(slices.Values(all), func(a, b *Socket) int { return cmp.Compare(a.First().T, b.First().T) })
 	for i := range all {
 		if i > 0 && all[i].First().T <= all[i-1].Last().T {
 			return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/recording/intervals"
@@ -28,7 +29,7 @@ const goneFloor = 1.0 // s
 // it was asked for gave none, and did not end.
 func (st *Stream) Gone(kind string, window recording.Interval) (out []Gone) {
 	events := slices.Clone(st.Events)
-	slices.SortStableFunc(events, func(a, b recording.Event) int { return cmp.Compare(a.T, b.T) })
+	sorting.StableBy(events, func(a, b recording.Event) int { return cmp.Compare(a.T, b.T) })
 	came, open := false, false
 	for _, e := range events {
 		switch e.Kind {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/recording/intervals"
 )
@@ -162,7 +163,7 @@ func eventsOf(r *recording.Recording, row recording.Stream) []recording.Event {
 		at[k] = len(out)
 		out = append(out, e)
 	}
-	slices.SortStableFunc(out, func(a, b recording.Event) int { return cmp.Compare(a.T, b.T) })
+	sorting.StableBy(out, func(a, b recording.Event) int { return cmp.Compare(a.T, b.T) })
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -288,7 +289,7 @@ func (v *Service) betterHalf() []recording.Turns {
 			busy = append(busy, row)
 		}
 	}
-	slices.SortStableFunc(busy, func(a, b recording.Turns) int {
+	sorting.StableBy(busy, func(a, b recording.Turns) int {
 		return cmp.Compare(a.Sum/float64(a.N), b.Sum/float64(b.N))
 	})
 	return busy[:(len(busy)+1)/2]

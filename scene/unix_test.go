@@ -7,7 +7,7 @@ import (
 	"snag/scene"
 )
 
-const behindNginx = `A web server, in a namespace of its own, asks PHP at a path that both see, and a cache by an abstract name that only one namespace has.
+const behindNginx = `A web server, in its own namespace, asks PHP at a path that both see, and a cache by an abstract name that only one namespace has.
 -- processes --
 {"t":0,"pid":10,"comm":"nginx","netns":2,"uid":0,"state":"S","threads":1,"cpu_seconds":0}
 {"t":0,"pid":20,"comm":"php-fpm","netns":1,"uid":0,"state":"S","threads":1,"cpu_seconds":0}

@@ -18,7 +18,7 @@ func (v *Verdict) loadTellsNothing() string {
 	for _, row := range v.Recording.Loads {
 		switch {
 		case row.NotTheServices != "":
-			return fmt.Sprintf("the figures of the load of %s are not the service's: %s; they clear nobody", row.Target, row.NotTheServices)
+			return fmt.Sprintf("the figures of the load of %s are not the service's: %s; they clear no suspect", row.Target, row.NotTheServices)
 		case row.Answered == 0:
 			return fmt.Sprintf("no request of the load of %s was answered: it is not known how the service does under it", row.Target)
 		}
@@ -36,6 +36,6 @@ func loadDelayed(d ledger.Delay, parts string) string {
 		return fmt.Sprintf("%.3g %% of the requests of snag's load were not answered within %s since they were due, %s on average (%s)",
 			100*d.Late, units.Short(d.Party.Usual.Objective), units.Short(row.Parts.Whole()), parts)
 	}
-	return fmt.Sprintf("requests of snag's load took %s on average since they were due, of which they waited %s for a free connection (%s)",
+	return fmt.Sprintf("requests of snag's load took %s on average since they were due; they waited %s of that for a free connection (%s)",
 		units.Short(row.Parts.Whole()), units.Short(row.Parts.Waiting), parts)
 }

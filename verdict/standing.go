@@ -15,7 +15,7 @@ type Standing string
 // The standings, the surest first.
 const (
 	Found    Standing = "culprit"
-	Unproved Standing = "unproved"        // something is wrong, and nobody was proved to cause it
+	Unproved Standing = "unproved"        // something is wrong, and no cause was proved
 	Blind    Standing = "not-enough-seen" // what tells whether anybody was hurt was not measured
 	Erring   Standing = "error-answers"   // some answers are errors: whether they are meant nobody said
 	Slow     Standing = "slow"            // nothing is held up, but answers take long: whether too long nobody said
@@ -170,7 +170,7 @@ func (v *Verdict) Why() (text, next string) {
 			next = firstOf(next, c.Cure)
 		}
 		if text == "" && v.judgedNobody() {
-			return "the recording holds nothing by which any of its suspects could be judged", "snag find --out DIR, on a disk with some MB to spare"
+			return "the recording holds nothing to judge any of its suspects by", "snag find --out DIR, on a disk with some MB to spare"
 		}
 		if lacking := v.Uncounted(); text == "" && len(lacking) > 0 {
 			text = fmt.Sprintf("many requests of HTTP/2 at %s were not seen, so it is not known how long they take", v.Scene.Name(lacking[0].Subject))
@@ -194,12 +194,12 @@ func (v *Verdict) Why() (text, next string) {
 	case Slow:
 		slow := v.SlowParties()
 		p := slow[0]
-		text = fmt.Sprintf("nobody is held up without need, but answers of %s take %s", v.Scene.Name(p.Subject), units.Short(p.Mean))
+		text = fmt.Sprintf("no request waits without need, but answers of %s take %s", v.Scene.Name(p.Subject), units.Short(p.Mean))
 		if v.unanswered(p) {
 			text = fmt.Sprintf("no fault is seen, but requests of %s have no answer for up to %s", v.Scene.Name(p.Subject), units.Short(p.Oldest))
 		}
 		if v.uneven(p) && p.Mean < slowAnswer {
-			text = fmt.Sprintf("nobody is seen to be held up without need, but one in a hundred answers of %s takes %s, where half take %s", v.Scene.Name(p.Subject), units.Short(p.P99), units.Short(p.P50))
+			text = fmt.Sprintf("no request is seen to wait without need, but one in a hundred answers of %s takes %s, where half take %s", v.Scene.Name(p.Subject), units.Short(p.P99), units.Short(p.P50))
 			if pid := p.PIDs[0]; !recording.StandsIn(pid) {
 				next = fmt.Sprintf("snag find --pid %d   # what its threads wait for, and its locks", pid)
 			}

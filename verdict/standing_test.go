@@ -46,7 +46,7 @@ func TestStanding(t *testing.T) {
 		{"an uneven tail", Verdict{Ledger: uneven}, recording.Recording{Coverage: covered(nil)}, Slow, "one in a hundred answers of p[7] takes 200 ms, where half take 8 ms"},
 		{"requests of HTTP/2 were missed", Verdict{Ledger: &ledger.Ledger{Unknown: uneven.Parties}}, recording.Recording{Coverage: covered(nil)}, Blind, "many requests of HTTP/2 at p[7] were not seen"},
 		{"too few to say so", Verdict{Ledger: party(0.6, 4, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
-		{"a recording that was cut off at its start", Verdict{Entries: []Entry{{State: NotSeen}, {State: NotSeen}}}, recording.Recording{}, Blind, "nothing by which any of its suspects"},
+		{"a recording that was cut off at its start", Verdict{Entries: []Entry{{State: NotSeen}, {State: NotSeen}}}, recording.Recording{}, Blind, "nothing to judge any of its suspects by"},
 		{"one suspect could not be seen", Verdict{Entries: []Entry{{State: NotSeen}, {State: Cleared}}}, recording.Recording{}, Well, ""},
 		{"something is wrong", Verdict{Abstained: "nobody was proved", Next: "strace"}, recording.Recording{Coverage: covered(unavailable)}, Unproved, "nobody was proved"},
 		{"a culprit", Verdict{Entries: []Entry{{State: Culprit}}}, recording.Recording{Coverage: covered(unavailable)}, Found, ""},
@@ -117,7 +117,7 @@ func TestACutViewIsSaidFirst(t *testing.T) {
 	} {
 		c.v.Recording, c.v.Scene, c.v.Warnings = &recording.Recording{Coverage: covered(c.states)}, &scene.Scene{}, []string{"another"}
 		c.v.warnOfCut()
-		if got := strings.HasPrefix(c.v.Warnings[0], "the view is cut, so nobody is cleared: host.processes was measured in part"); got != c.warns {
+		if got := strings.HasPrefix(c.v.Warnings[0], "the view is cut, so no suspect is cleared: host.processes was measured in part"); got != c.warns {
 			t.Errorf("%s: %q", c.what, c.v.Warnings)
 		}
 	}

@@ -66,7 +66,7 @@ func triedTellsNothing(s *scene.Scene, r *recording.Recording) string {
 			return fmt.Sprintf("the experiments on %s say nothing of it: %s", x.target, x.busy)
 		}
 		if x.request() == nil {
-			return fmt.Sprintf("the experiments on %s did not get to its request: nobody can say how long it takes", x.target)
+			return fmt.Sprintf("the experiments on %s did not get to its request: how long it takes is not known", x.target)
 		}
 	}
 	if c, ok := r.Measured(recording.MeasureEliminate); !ok && c.State == recording.CoverageFailed {

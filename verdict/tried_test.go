@@ -112,7 +112,7 @@ func TestAnExperimentAndAProbeProve(t *testing.T) {
 	said := abouts("slow-dependency", tried(v.Scene, v.Recording))
 	f := overflow(recording.Subject{Kind: recording.KindPeer, Netns: 1, Remote: "10.0.0.1:8080"}, v.Recording.Experiments[0].T, 0)
 	if prove(f.Evidence) != unproven {
-		t.Fatal("one strong piece is no proof")
+		t.Fatal("one strong piece is not proof")
 	}
 	if with := join(v.Scene, &f, said); len(with) != 1 || prove(f.Evidence) != confirmed {
 		t.Errorf("%+v", f.Evidence)

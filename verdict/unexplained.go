@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/scene"
 )
@@ -22,11 +23,11 @@ func (v *Verdict) Unexplained() (out []int) {
 			out = append(out, i)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(v.Symptoms[b].Held, v.Symptoms[a].Held) })
+	sorting.StableBy(out, func(a, b int) int { return cmp.Compare(v.Symptoms[b].Held, v.Symptoms[a].Held) })
 	return out
 }
 
-// Foremost is the symptom that is answered before any culprit: nobody was proved to cause it, and
+// Foremost is the symptom that is answered before any culprit: no cause of it was proved, and
 // it is worse than all that a culprit leads to; where that is a stream that was asked for, it is one
 // too. Next is the measurement that would tell.
 func (v *Verdict) Foremost() (sym scene.Symptom, next string, ok bool) {

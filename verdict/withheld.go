@@ -40,7 +40,7 @@ func (v *Verdict) Cut() (recording.Coverage, bool) {
 // warnOfCut says it first where another line than "not enough seen" begins the verdict.
 func (v *Verdict) warnOfCut() {
 	if c, is := v.Cut(); is && v.Standing() != Blind {
-		v.Warnings = slices.Insert(v.Warnings, 0, strings.TrimSuffix("the view is cut, so nobody is cleared: "+why(c)+": "+c.Cure, ": "))
+		v.Warnings = slices.Insert(v.Warnings, 0, strings.TrimSuffix("the view is cut, so no suspect is cleared: "+why(c)+": "+c.Cure, ": "))
 	}
 }
 

@@ -49,7 +49,7 @@ judges kept recordings again (what snag watch said stays as it was).`,
 	}
 	f := c.Flags()
 	f.Uint64Var(&s.seed, "seed", 2, "the first seed")
-	f.IntVar(&s.draws, "draws", len(blamed), "draws, each of a seed of its own")
+	f.IntVar(&s.draws, "draws", len(blamed), "draws, each of its own seed")
 	f.StringSliceVar(&s.faults, "faults", blamed, "FAMILY/FAULT, each in turn")
 	f.StringVar(&s.dir, "dir", "", "the folder of the recordings")
 	f.DurationVar(&s.budget, "budget", 0, "begin no run that would end after this")

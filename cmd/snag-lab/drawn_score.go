@@ -54,7 +54,7 @@ given; each such use is noted in --final-log, which is committed.`,
 	}
 	f := c.Flags()
 	f.Uint64Var(&s.seed, "seed", 2, "the first seed")
-	f.IntVar(&s.draws, "draws", 30, "draws, each of a seed of its own")
+	f.IntVar(&s.draws, "draws", 30, "draws, each of its own seed")
 	f.StringSliceVar(&s.families, "families", nil, "only these families")
 	f.StringVar(&s.dir, "dir", "", "the folder of the recordings")
 	f.StringVar(&s.part, "part", "", "K/N: only the K-th of N parts, for N machines")

@@ -19,7 +19,7 @@ func listCommand() *cobra.Command {
 			for _, i := range all.Incidents {
 				fmt.Fprintf(c.OutOrStdout(), "%-26s %s\n%-26s distractor: %s\n", i.Name, i.Title, "", i.Distractor)
 				if i.VM != nil {
-					fmt.Fprintf(c.OutOrStdout(), "%-26s needs a machine of its own: make lab-vm\n", "")
+					fmt.Fprintf(c.OutOrStdout(), "%-26s needs a separate machine: make lab-vm\n", "")
 				}
 				for _, t := range lab.Missing(i) {
 					fmt.Fprintf(c.OutOrStdout(), "%-26s missing here: %s (apt-get install %s)\n", "", t.Command, t.Package)

@@ -70,7 +70,7 @@ a remedy that can be applied here.`,
 	}
 	c.Flags().BoolVar(&wrong, "wrong", false, "apply a plan that does not help")
 	c.Flags().BoolVar(&both, "both", false, "the right plan and the wrong one, in turns")
-	c.Flags().BoolVar(&vm, "vm", false, "with those that need a machine of their own")
+	c.Flags().BoolVar(&vm, "vm", false, "with those that need a separate machine")
 	c.Flags().IntVar(&repeat, "repeat", 1, "how often")
 	c.Flags().StringVar(&results, "results", "", "add each result to this file, a JSON object a line")
 	c.Flags().StringVar(&o.Out, "out", "", "keep the recording from before in this folder (of one run)")

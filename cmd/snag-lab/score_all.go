@@ -71,7 +71,7 @@ func scoreAllCommand() *cobra.Command {
 	c.Flags().StringVar(&results, "results", "", "write each result into this file as JSON, one a line")
 	c.Flags().StringSliceVar(&pick.only, "only", nil, "only these incidents")
 	c.Flags().BoolVar(&pick.long, "long", false, "also those that are too long for every commit")
-	c.Flags().BoolVar(&pick.vm, "vm", false, "also those that need a machine of their own (see make lab-vm)")
+	c.Flags().BoolVar(&pick.vm, "vm", false, "also those that need a separate machine (see make lab-vm)")
 	findFlags(c, &o)
 	return c
 }

@@ -12,7 +12,7 @@ import (
 // for, and moves them.
 const (
 	mostModules = 62
-	mostMB      = 41 // linked as the Makefile links it
+	mostMB      = 39.7 // linked as the Makefile links it
 )
 
 // heavy are modules that no part of snag needs, and that came with one small thing once.
@@ -59,6 +59,6 @@ func TestSize(t *testing.T) {
 	mb := float64(st.Size()) / 1e6
 	t.Logf("%.1f MB", mb)
 	if mb > mostMB || mb < mostMB/2 {
-		t.Errorf("snag has %.1f MB, at most %d are to be", mb, mostMB)
+		t.Errorf("snag has %.1f MB, at most %v are to be", mb, mostMB)
 	}
 }

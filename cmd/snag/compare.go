@@ -28,16 +28,15 @@ func compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [A B]",
 		Short: "Compare two recordings, two times, two hosts or two releases: what differs by more than chance",
-		Long: `Compare two recordings, A of the good time, host or release and B of the one in
-question: folders or files of snag find, or files that snag read takes. With --at
-and --with, two times of snag record's ring are compared. With --a and --b the same
-live stream or the same service over HTTP is read at two URLs at the same time: a
-stream as a viewer would, a service with 5 GET requests a second. That needs no root.
+		Long: `Compare two recordings: A of a good time, host or release, and B of the one in question.
+Both are folders or files of snag find, or files that snag read takes. --at and --with
+compare two times of snag record's ring. --a and --b read the same live stream, or the
+same service over HTTP, at two URLs at once: a stream as a viewer would, a service with
+5 GET requests per second. That needs no root.
 
-Compared are the time and the errors of each service's answers and where that time
-goes, dropped packets and other counts, settings, and builds of programs and
-libraries. What is listed as a change differs by more than chance does, over all
-figures together (docs/compare.md).
+It compares the latency and errors of each service and where the time goes, dropped
+packets and other counts, settings, and builds of programs and libraries. A change is
+listed if chance does not explain it, over all figures together (docs/compare.md).
 
 Exit codes: 0 as good, 10 worse, 11 can't tell.`,
 		Example: `  snag compare before.snag after.snag

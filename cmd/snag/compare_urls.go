@@ -135,7 +135,7 @@ func compareServices(ctx context.Context, p urlPair, window time.Duration, progr
 	for i, all := range of {
 		for _, one := range all {
 			if strings.Contains(strings.ToLower(one.Type), "mpegurl") {
-				return nil, cli.Usage("%s answers with a playlist of HLS, whose name must end in .m3u8 to be read as a live stream", p.shown[i])
+				return nil, cli.Usage("%s answers with an HLS playlist; its name must end in .m3u8 to be read as a live stream", p.shown[i])
 			}
 		}
 	}

@@ -28,15 +28,17 @@ func eliminateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eliminate TARGET",
 		Short: "Rule out, one experiment after the other, why a service is slow",
-		Long: `Rule out, one experiment after the other, why a service is slow: this host, the name's
-resolver, an address that does not answer, the path's length, its losses and its MTU, the
-listen queue, TLS, new connections, Nagle's algorithm on either side, the handler, the
-service, its pool of workers; over UDP a closed port, large datagrams and fragments, the
-receive buffer. A suspect is ruled out by a measurement that would have shown
-it. It stops at the first experiment that finds one, unless --all is given.
+		Long: `Rule out, one experiment after the other, why a service is slow. It tests:
+  before the request  this host, DNS, an address that does not answer
+  the path            its length, losses and MTU
+  the connection      listen queue, TLS, new connections, Nagle's algorithm
+  the service         the handler, its pool of workers
+  over UDP            a closed port, large datagrams, fragments, the receive buffer
+A suspect is ruled out by a measurement that would have shown it. It stops at the first
+experiment that finds one, unless --all is given.
 
-It runs on a client. What is as slow on the server itself is not the path's: run it there
-with --here --json, and give the output to --server on the client.
+It runs on a client. If the service is as slow on the server itself, the path is ruled
+out: run it there with --here --json, and give the output to --server on the client.
 
 Targets and the flags of a request are those of snag load. It needs no root; only ICMP echo
 may need it. Exit codes: 0 nothing slow, 10 a suspect found, 11 slow and none found,

@@ -47,14 +47,13 @@ func findCommand() *cobra.Command {
 changed, and no payload is kept. Ctrl-C, SIGTERM, SIGHUP and SIGQUIT end the recording
 early and still judge; a second one ends snag at once.
 
-Without a target it looks at the whole machine, every network namespace included;
-with one, at that process (and its children), unit, listener or namespace, and at
-what the machine does to it: it is answered for first, and what was found elsewhere
-has a line below. As root it sees all; without, it does what it may and
-says what it could not see.
+Without a target it records the whole machine, with every network namespace. With one,
+it records that process (and its children), unit, listener or namespace, and what the
+machine does to it. The verdict on the target comes first; what was found elsewhere has
+a line below. Without root it records what it can, and reports what it could not see.
 
 Exit codes: 0 nothing wrong, 10 a culprit found, 11 can't tell (something is wrong and
-nobody was proved to cause it, too little was seen, or answers are slow), 1 failed,
+no culprit was proved, too little was seen, or answers are slow), 1 failed,
 2 usage.`,
 		Example: `  sudo snag find
   sudo snag find --for 10s --port 1935
@@ -70,7 +69,7 @@ nobody was proved to cause it, too little was seen, or answers are slow), 1 fail
 	flags := cmd.Flags()
 	flags.DurationVar(&f.window, "for", 30*time.Second, "how long to record, as 10s or 2m")
 	addTarget(cmd, &f.target, "look at")
-	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words, with a time of day and a port, process or address where you know them; may be given more than once")
+	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what you saw, in your words; a time of day, a port, a process or an address help; may be given more than once")
 	flags.StringVar(&f.since, "since", "", "when it began: a time (14:17:28, 2026-11-21T14:17:28Z) or how long ago (5m); what began later is not its cause")
 	flags.StringArrayVar(&f.streams, "stream", nil, "read this live stream meanwhile, as a viewer would: its freezes are the symptom; may be given more than once")
 	flags.StringVar(&f.layers, "layers", "", "read one stream at several places, ingest=URL,origin=URL,edge=URL, and name the first that hurts it; with {host}, {app} and {stream} in the URLs, each of --discover")

@@ -20,7 +20,7 @@ func TestEverySuspectHasAnIncident(t *testing.T) {
 	}
 	for _, i := range all.Incidents {
 		if !named(i.Name) {
-			t.Errorf("the incident %s is no suspect", i.Name)
+			t.Errorf("the incident %s is not a suspect", i.Name)
 		}
 	}
 }

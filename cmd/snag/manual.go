@@ -16,7 +16,7 @@ const exitCodes = `0	done; of find, judge and incidents: nothing wrong
 1	failed
 2	wrong usage
 10	a culprit was found
-11	something is wrong and nobody was proved to cause it, or too little was seen; of load: the figures are not the service's`
+11	something is wrong and no cause was proved, or too little was seen; of load: the figures are not the service's`
 
 // manualCommand is for tools/release: it packs what this writes.
 func manualCommand() *cobra.Command {

@@ -32,7 +32,7 @@ func counted(s *otlp.Sender) []measured {
 	}
 	c := s.Counts()
 	return []measured{
-		{name: "snag_otlp_failed_requests_total", help: "Requests of --otlp that were given up, or of which a part was refused.", counter: true, value: float64(c.Failed)},
+		{name: "snag_otlp_failed_requests_total", help: "Requests of --otlp that were abandoned or partly refused.", counter: true, value: float64(c.Failed)},
 		{name: "snag_otlp_dropped_records_total", help: "Log records of --otlp that no collector has.", counter: true, value: float64(c.Dropped)},
 	}
 }

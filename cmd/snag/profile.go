@@ -83,7 +83,7 @@ later) and shows their callers with -XX:+PreserveFramePointer.`,
 	flags.BoolVar(&f.stops, "go-runtime", false, "with --off, of a Go program: when its runtime stopped the world, and why; puts a breakpoint there")
 	flags.BoolVar(&f.jit, "jit-maps", false, "have the JVM write the names of its compiled methods (jcmd Compiler.perfmap): this stops it for a moment, a few ms to about 100 ms by how much code it has")
 	flags.BoolVar(&f.dwarf, "dwarf", false, "walk the programs' stacks by their call frame information: for programs built without frame pointers; copies up to 64 KiB of stack a sample, kept nowhere (x86-64, kernel 5.15 and later)")
-	flags.BoolVar(&f.inl, "inlined", false, "show functions that the compiler put into others as frames of their own, \"f (inlined)\", of programs with debugging information (C, C++, Rust, Go): needs memory for all of it, about 100 MB for a large program")
+	flags.BoolVar(&f.inl, "inlined", false, "show inlined functions as frames, \"f (inlined)\", of programs with debugging information (C, C++, Rust, Go): needs memory for all of it, about 100 MB for a large program")
 	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder; with --read: write the profiles there")
 	flags.StringVar(&f.read, "read", "", "record nothing: show the profile of this recording, or of a file that snag read takes")
 	flags.StringVar(&f.event, "event", "", "with --read of what perf recorded: only this event, as page-faults (default: all)")

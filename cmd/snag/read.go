@@ -35,16 +35,15 @@ func readCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read FILE…",
 		Short: "Make a recording of files that others wrote, and judge it",
-		Long: `Reads what other tools recorded, in any mix: a file's content shows what it is, never
-its name, plain or packed by gzip or zstd; - is standard input. All files become one
-recording, which is judged as one of snag find is. Memory stays bounded whatever the
-size of the files.
+		Long: `Read what other tools recorded, in any mix. The content of a file shows its format, not
+its name; it may be packed by gzip or zstd; - is standard input. All files become one
+recording, judged like one of snag find. Memory stays bounded whatever their size.
 
 It reads
 ` + formatsHelp() + `
 
-What can't be read to its end is judged as far as it goes, and the verdict says how
-far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
+A file that can't be read to its end is judged up to there, and the verdict says how far
+that is; so it is after Ctrl-C. Exit codes: 0 nothing wrong,
 10 a culprit found, 11 can't tell (read the verdict), 1 failed,
 2 usage. docs/read.md has the rest.`,
 		Example: `  snag read trace.txt.gz
@@ -62,7 +61,7 @@ far that is; Ctrl-C does the same to a reading. Exit codes: 0 nothing wrong,
 	flags.StringVar(&f.from, "from", "", "judge nothing from before this time: a time of day, or a date and time")
 	flags.StringVar(&f.to, "to", "", "judge nothing from after this time")
 	flags.StringArrayVar(&f.zones, "tz", nil, "the zone of times without one, as Europe/Berlin, UTC or +02:00; FILE=ZONE for one file (default: what the files say, else this host's)")
-	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file, or of all files of a host, whose clock was wrong, FILE=+3.2s; may be given more than once")
+	flags.StringArrayVar(&f.offsets, "offset", nil, "what to add to all times of a file, or of all files of a host, with a wrong clock, FILE=+3.2s; may be given more than once")
 	flags.StringArrayVar(&f.hosts, "host", nil, "the host that a file is of, FILE=NAME, or a folder's files (default: what they say); may be given more than once")
 	flags.StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	flags.StringVar(&f.mapFile, "map", "", "what lines of logs mean, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")

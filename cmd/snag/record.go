@@ -48,8 +48,8 @@ payload is kept.
 
 When clients or streams seem to be affected, the recording is judged. snag incidents lists
 the results; --on-incident, --webhook and --otlp report each incident when it begins and ends.
---stream also reads a live stream, as a viewer would: what a viewer would notice is
-judged at once, and belongs to the recording.
+--stream also reads a live stream as a viewer would, and judges at once what a viewer
+would notice.
 
 It runs until SIGTERM or Ctrl-C, in the idle I/O class and with low CPU priority. On a
 full disk it pauses, reports it, and continues when there is space.`,

@@ -30,7 +30,7 @@ func TestFindingOfAVerdict(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if _, err := findingOf([]byte("snag: killed")); err == nil {
-		t.Error("what is no document has a finding")
+		t.Error("what is not a document has a finding")
 	}
 }
 

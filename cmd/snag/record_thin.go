@@ -46,7 +46,7 @@ func thinCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: thinName + " RING STEP PIECE...", Hidden: true, Args: cobra.MinimumNArgs(3), RunE: func(cmd *cobra.Command, args []string) error {
 		step, err := time.ParseDuration(args[1])
 		if err != nil || step <= 0 {
-			return cli.Usage("%s: %q is no step, as 10s", thinName, args[1])
+			return cli.Usage("%s: %q is not a step, as 10s", thinName, args[1])
 		}
 		stayLean(cmd.Context()) // the unit's MemoryMax is of both processes
 		// It ends soon, and halfway there would be both the old pieces and the new one. Signals are taken and

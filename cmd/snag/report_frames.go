@@ -21,7 +21,7 @@ func openFrames(path string) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return nil, cli.Usage("--frames: %s is no file of snag watch --frames", path)
+		return nil, cli.Usage("--frames: %s is not a file of snag watch --frames", path)
 	}
 	return f, nil
 }

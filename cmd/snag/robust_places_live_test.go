@@ -91,7 +91,7 @@ func TestFindWithACutView(t *testing.T) {
 		}
 		o := h.find(c.name, c.wrap, "--for", "1s")
 		o.unproven(t)
-		if !strings.HasPrefix(o.first(), "! the view is cut, so nobody is cleared: ") && o.first() != blindCut {
+		if !strings.HasPrefix(o.first(), "! the view is cut, so no suspect is cleared: ") && o.first() != blindCut {
 			t.Errorf("%s: it begins with %q:\n%s", c.name, o.first(), o.stdout)
 		}
 	}

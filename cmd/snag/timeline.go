@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"snag/internal/shown"
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -52,7 +52,7 @@ func timelineOf(r *recording.Recording, subject string) []string {
 			all = append(all, e)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b recording.Event) int { return cmp.Compare(a.T, b.T) })
+	sorting.StableBy(all, func(a, b recording.Event) int { return cmp.Compare(a.T, b.T) })
 	days := len(all) > 0 && all[0].T.Wall().YearDay() != all[len(all)-1].T.Wall().YearDay()
 	var out []string
 	for _, e := range all {

@@ -30,6 +30,6 @@ func TestTimelineIsOfOneSubjectInOrder(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := timelineOf(r, "am1"); len(got) != 0 {
-		t.Errorf("a part of a name is no name: %q", got)
+		t.Errorf("a part of a name is not a name: %q", got)
 	}
 }

@@ -43,8 +43,8 @@ func tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Carry out, confirm or take back the changes of a plan",
-		Long: `Carries a plan out so that it can be taken back. Every old value is on disk before its
-setting is touched; if nobody confirms in time, from another invocation, all is undone.
+		Long: `Carry out a plan so that it can be undone. Every old value is on disk before its
+setting is touched; unless another invocation confirms in time, all is undone.
 Nothing outlasts a reboot before it is confirmed and persisted.`,
 		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -58,7 +58,7 @@ Nothing outlasts a reboot before it is confirmed and persisted.`,
 	cmd.PersistentFlags().StringVar(&f.store, "store", apply.DefaultDir, "the folder of the journals")
 	cmd.PersistentFlags().StringVar(&f.root, "root", "", "files that outlast a reboot are below this folder in place of /")
 	cmd.PersistentFlags().StringVar(&f.run, "run", "", "snags that name the same folder exclude each other (default: those of one host do)")
-	cmd.PersistentFlags().BoolVar(&f.leave, "leave-overdue", false, "undo no plan whose time is over: snag mcp changes nothing")
+	cmd.PersistentFlags().BoolVar(&f.leave, "leave-overdue", false, "do not undo plans that are overdue: snag mcp changes nothing")
 	_ = cmd.PersistentFlags().MarkHidden("leave-overdue")
 	_ = cmd.PersistentFlags().MarkHidden("root")
 	_ = cmd.PersistentFlags().MarkHidden("run")
@@ -93,7 +93,7 @@ func tuneApply(f *tuneFlags) *cobra.Command {
 	}
 	v.register(cmd)
 	cmd.Flags().BoolVar(&v.auto, "auto", false, "measure the outcome (--for, --settle, --load, as verify) and go by it: confirm if the symptom is gone, undo if nothing got better")
-	cmd.Flags().DurationVar(&f.within, "within", apply.Within, "undo everything if nobody confirms within this time")
+	cmd.Flags().DurationVar(&f.within, "within", apply.Within, "undo everything if it is not confirmed within this time")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "print every write, and make none")
 	return cmd
 }
@@ -313,10 +313,10 @@ func undoOverdue(out io.Writer, f *tuneFlags) {
 	}
 	for _, o := range s.UndoOverdue() {
 		if o.Err != nil {
-			fmt.Fprintf(out, "snag: plan %s is overdue, nobody waits for it any more, and it could not be undone: %v\n", o.ID, o.Err)
+			fmt.Fprintf(out, "snag: plan %s is overdue, no request waits for it any more, and it could not be undone: %v\n", o.ID, o.Err)
 			continue
 		}
-		fmt.Fprintf(out, "snag: plan %s was overdue and nobody waited for it any more: it is undone now\n", o.ID)
+		fmt.Fprintf(out, "snag: plan %s was overdue and no snag tune waited for it: it is undone now\n", o.ID)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/remedies/ablate"
 	"snag/remedies/ablate/candidate"
@@ -79,7 +80,7 @@ func (a *ablation) label(i int) string {
 func order(all []ablate.Setting) []ablate.Setting {
 	rank := map[ablate.Verdict]int{ablate.DidIt: 0, ablate.EitherOf: 1, ablate.DoesHurt: 2, ablate.CantTell: 3, ablate.DoesNone: 4}
 	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(x, y ablate.Setting) int {
+	sorting.StableBy(out, func(x, y ablate.Setting) int {
 		return cmp.Or(cmp.Compare(rank[x.Verdict], rank[y.Verdict]), cmp.Compare(math.Abs(y.Interval.Effect), math.Abs(x.Interval.Effect)))
 	})
 	return out
@@ -119,7 +120,7 @@ func (a *ablation) write(out io.Writer) {
 	}
 	_ = w.Flush()
 	if grouped {
-		fmt.Fprintln(out, "* switched together with others that do nothing either, or of which none could be measured")
+		fmt.Fprintln(out, "* switched together with others that do nothing either, or could not be measured")
 	}
 	fmt.Fprintln(out)
 	a.notes(out)

@@ -50,7 +50,7 @@ func (f *planFlags) makeAudit(ctx context.Context, args []string) (*plan.Plan, e
 		d.Rate = bits / 8
 	}
 	if f.rtt < 0 {
-		return nil, cli.Usage("--rtt: %v is no round trip", f.rtt)
+		return nil, cli.Usage("--rtt: %v is not a round trip", f.rtt)
 	}
 	if err := checkRole(f.role); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func parseRate(text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(v) || v*unit < 1000 || v*unit > 1e13 {
-		return 0, fmt.Errorf("%q is no rate: it is a number and kbit, mbit or gbit, from 1kbit to 10000gbit", text)
+		return 0, fmt.Errorf("%q is not a rate: it is a number and kbit, mbit or gbit, from 1kbit to 10000gbit", text)
 	}
 	return v * unit, nil
 }

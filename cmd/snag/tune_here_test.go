@@ -56,7 +56,7 @@ func TestRates(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "fast", "mbit", "-4mbit", "0", "nan", "1e30gbit", "10mbps"} {
-		if got, err := parseRate(text); err == nil || !strings.Contains(err.Error(), "is no rate") {
+		if got, err := parseRate(text); err == nil || !strings.Contains(err.Error(), "is not a rate") {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}

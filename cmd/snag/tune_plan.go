@@ -31,16 +31,16 @@ func tunePlan() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [DIR]",
 		Short: "What would remedy the culprit of a recording, or what is too small for a role",
-		Long: `Judges a recording and makes the plan: each change from its value now to what was
-computed from the measurement, why, its risk, how it is checked and what would hold it,
-and what only the program can do. It changes nothing. To a terminal it prints the plan
-for a person; else, or with --yaml, the file that snag tune apply takes.
+		Long: `Judge a recording and make the plan. For each change it has the value now, the value
+computed from the measurement, why, the risk, how it is checked and what would keep it
+after a reboot; and what only the program can change. It changes nothing. On a terminal
+it prints the plan as text; else, or with --yaml, the file that snag tune apply reads.
 
 For a recording of another host, or of this one before it was booted, the values now are
-those that the recording has.
+those of the recording.
 
-With --audit it asks for no culprit: it names what is too small for --role, each with
-its source and with the measurement that would show that it matters. Without DIR it
+With --audit it needs no culprit: it names what is too small for --role, with the source
+and the measurement that would show that it matters. Without DIR it
 looks at this host for some seconds.`,
 		Example: `  sudo snag find --out /tmp/now; sudo snag tune plan /tmp/now --out plan.yaml
   sudo snag tune plan --audit --role udp-media --rate 40mbit`,

@@ -57,14 +57,14 @@ func watchCommand() *cobra.Command {
 		Short: "Watch live streams as a viewer would, and say who freezes",
 		Long: `Watch live streams until stopped: rtmp rtmps rtsp rtp, MPEG-TS over UDP, HLS,
 GB28181 (PS, and cameras over SIP); all else through ffprobe. Nothing is decoded and no
-payload is kept, but with --picture a key picture and a second of audio now and then,
-until they were judged.
-After a URL, in the same argument, may stand name=…, threshold=… and label.KEY=….
+payload is kept, except with --picture: a key picture and a second of audio now and
+then, until they are judged.
+name=…, threshold=… and label.KEY=… may follow a URL in the same argument.
 
 In a terminal it shows a table, the sick first. Elsewhere it writes a line for
 each event and a summary every 10 s; with --json an object a line (docs/watch.md).
 
-Exit codes: 0 ended by --for, q or Ctrl-C and every stream was well, 10 a stream
+Exit codes: 0 ended by --for, q or Ctrl-C and every stream was healthy, 10 a stream
 froze, went down, lost its audio, had its frame rate or bit rate fall, or could
 not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door

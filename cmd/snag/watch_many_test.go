@@ -55,7 +55,7 @@ func TestWatchOfTenThousand(t *testing.T) {
 	for i := range 10000 {
 		switch {
 		case i == 7:
-			fmt.Fprintln(&b, "this is no URL at all")
+			fmt.Fprintln(&b, "this is not a URL at all")
 		case i == 8:
 			fmt.Fprintf(&b, "rtmp://%s/live/%s\n", four, strings.Repeat("x", 70000))
 		case i == 9:

@@ -25,7 +25,7 @@ const (
 	ExitFailed  = 1
 	ExitUsage   = 2
 	ExitCulprit = 10
-	// ExitCantTell: something is wrong and nobody was proved to cause it, or too little was
+	// ExitCantTell: something is wrong and no cause was proved, or too little was
 	// seen to say that nothing is.
 	ExitCantTell = 11
 )

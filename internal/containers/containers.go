@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"snag/internal/sorting"
 )
 
 // Container is one that runs. Name is what its runtime or, in a pod, its manifest calls it.
@@ -70,7 +71,7 @@ func List(ctx context.Context, root string) ([]Container, error) {
 
 // merge keeps the most that is known of each container.
 func merge(all []Container) []Container {
-	slices.SortStableFunc(all, func(a, b Container) int { return cmp.Compare(a.ID, b.ID) })
+	sorting.StableBy(all, func(a, b Container) int { return cmp.Compare(a.ID, b.ID) })
 	out := all[:0]
 	for _, c := range all {
 		if n := len(out); n == 0 || out[n-1].ID != c.ID {

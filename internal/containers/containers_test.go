@@ -118,7 +118,7 @@ func TestCRI(t *testing.T) {
 	}
 	for name, h := range map[string]http.HandlerFunc{
 		"status \"12\" of gRPC": criServer(nil, "12"),
-		"no list of containers": criServer([]byte{0x0a, 0xff}, "0"),
+		"not a list of containers": criServer([]byte{0x0a, 0xff}, "0"),
 	} {
 		root := short(t)
 		serve(t, root, "run/crio/crio.sock", h)
@@ -169,7 +169,7 @@ func FuzzListed(f *testing.F) {
 		all, _ := listed(b)
 		for _, c := range all {
 			if !isID(c.ID) {
-				t.Errorf("%q is no id", c.ID)
+				t.Errorf("%q is not an id", c.ID)
 			}
 		}
 	})

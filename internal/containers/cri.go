@@ -34,7 +34,7 @@ func cri(ctx context.Context, path string) ([]Container, error) {
 	return listed(b[5:])
 }
 
-var errNoList = errors.New("its answer is no list of containers")
+var errNoList = errors.New("its answer is not a list of containers")
 
 // Numbers of fields in runtime/v1/api.proto.
 const (

@@ -24,7 +24,7 @@ func docker(ctx context.Context, path string) ([]Container, error) {
 		Labels map[string]string
 	}
 	if err := json.Unmarshal(b, &rows); err != nil {
-		return nil, fmt.Errorf("its answer is no list of containers: %w", err)
+		return nil, fmt.Errorf("its answer is not a list of containers: %w", err)
 	}
 	var out []Container
 	for _, r := range rows {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"snag/internal/sorting"
 )
 
 const (
@@ -129,7 +131,7 @@ func (t *Functions) add(start, size, name uint64) {
 // sort puts the functions in order; of several at one address the first with a
 // size stands, or the first.
 func (t *Functions) sort() {
-	slices.SortStableFunc(t.all, func(a, b function) int {
+	sorting.StableBy(t.all, func(a, b function) int {
 		if a.start != b.start {
 			if a.start < b.start {
 				return -1

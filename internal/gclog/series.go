@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"snag/internal/sorting"
 )
 
 // Part is one file of a log that is rotated: gc.log, gc.log.0, gc.log.1 … (-Xlog with
@@ -50,7 +52,7 @@ func InOrder(parts []Part) bool {
 		if slices.ContainsFunc(parts, func(p Part) bool { return !by.has(p.First) }) {
 			continue
 		}
-		slices.SortStableFunc(parts, func(a, b Part) int {
+		sorting.StableBy(parts, func(a, b Part) int {
 			x, y := by.of(a.First), by.of(b.First)
 			switch {
 			case x < y:

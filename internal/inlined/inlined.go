@@ -10,9 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"snag/internal/readable"
+	"snag/internal/sorting"
 )
 
 const (
@@ -101,7 +101,7 @@ func (t *Table) At(address uint64) (names []string) {
 			in = append(in, c)
 		}
 	}
-	slices.SortStableFunc(in, func(a, b code) int { return cmp.Compare(b.depth, a.depth) })
+	sorting.StableBy(in, func(a, b code) int { return cmp.Compare(b.depth, a.depth) })
 	for _, c := range in {
 		if name := t.name(c.origin); name != "" {
 			names = append(names, name)

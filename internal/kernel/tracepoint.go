@@ -72,7 +72,7 @@ func TracepointArgs(types *btf.Spec, name string) ([]string, error) {
 	}
 	proto, ok := ptr.Target.(*btf.FuncProto)
 	if !ok || len(proto.Params) == 0 {
-		return nil, fmt.Errorf("tracepoint %s: its type is no function", name)
+		return nil, fmt.Errorf("tracepoint %s: its type is not a function", name)
 	}
 	var args []string
 	for _, p := range proto.Params[1:] { // the first is the tracepoint's own data

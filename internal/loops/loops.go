@@ -5,10 +5,11 @@ package loops
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"snag/internal/sorting"
 )
 
 // Kind is what a loop does.
@@ -113,7 +114,7 @@ func jumpsBack(code []byte, at int) []jump {
 			out = append(out, jump{to, s.at + s.in.Len})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b jump) int { return cmp.Compare(a.end-a.to, b.end-b.to) })
+	sorting.StableBy(out, func(a, b jump) int { return cmp.Compare(a.end-a.to, b.end-b.to) })
 	return out
 }
 

@@ -68,7 +68,7 @@ func said(t *testing.T, in string) []string {
 			Version string `json:"jsonrpc"`
 		}
 		if err := json.Unmarshal([]byte(l), &m); err != nil || m.Version != "2.0" {
-			t.Errorf("it is no message: %q (%v)", l, err)
+			t.Errorf("it is not a message: %q (%v)", l, err)
 		}
 	}
 	return lines

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"snag/internal/sorting"
 )
 
 // mostNearest is how many suggestions help: with more, the list of all is the better answer.
@@ -35,7 +37,7 @@ func Names(typed string, names []string) []string {
 		}
 		all = append(all, scored{name, far})
 	}
-	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	sorting.StableBy(all, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	var out []string
 	for _, s := range all[:min(len(all), mostNearest)] {
 		out = append(out, s.name)

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"snag/internal/sorting"
 )
 
 // NameDirs are where namespaces are bind-mounted under a name.
@@ -81,7 +83,7 @@ func List(proc string, nameDirs []string, own uint64) (Found, error) {
 		}
 		found.All = append(found.All, *n)
 	}
-	slices.SortFunc(found.All, func(a, b Namespace) int {
+	sorting.By(found.All, func(a, b Namespace) int {
 		if a.Own != b.Own {
 			if a.Own {
 				return -1

@@ -3,11 +3,12 @@ package netns
 import (
 	"cmp"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"snag/internal/sorting"
 )
 
 // Set follows the namespaces of a host as they come and go.
@@ -46,7 +47,7 @@ func (s *Set) Refresh() (came, gone []Namespace, err error) {
 			gone = append(gone, n)
 		}
 	}
-	slices.SortFunc(gone, func(a, b Namespace) int { return cmp.Compare(a.ID, b.ID) })
+	sorting.By(gone, func(a, b Namespace) int { return cmp.Compare(a.ID, b.ID) })
 	s.known = now
 	return came, gone, nil
 }
@@ -124,7 +125,7 @@ func (s *Set) All() []Namespace {
 	for _, n := range s.known {
 		all = append(all, n)
 	}
-	slices.SortFunc(all, func(a, b Namespace) int {
+	sorting.By(all, func(a, b Namespace) int {
 		if a.Own != b.Own {
 			if a.Own {
 				return -1

@@ -263,7 +263,7 @@ func TestLies(t *testing.T) {
 }
 
 func TestSniff(t *testing.T) {
-	for _, s := range []string{"", "strace", "\x0a\x0d\x0d\x0a is no section", "\xd4\xc3\xb2"} {
+	for _, s := range []string{"", "strace", "\x0a\x0d\x0d\x0a is not a section", "\xd4\xc3\xb2"} {
 		if Sniff([]byte(s)) {
 			t.Errorf("%q is taken for a capture", s)
 		}

@@ -162,7 +162,7 @@ func (p *parser) value(q *qualifiers, word string) (Filter, error) {
 	case host:
 		a, err := netip.ParseAddr(word)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no address: snag asks no name server for it", word)
+			return nil, fmt.Errorf("%q is not an address: snag asks no name server for it", word)
 		}
 		return q.prefix(netip.PrefixFrom(a, a.BitLen())), nil
 	case network:
@@ -179,7 +179,7 @@ func (p *parser) value(q *qualifiers, word string) (Filter, error) {
 		a, err := portOf(low, q.proto)
 		b, err2 := portOf(high, q.proto)
 		if !ok || err != nil || err2 != nil || a > b {
-			return nil, fmt.Errorf("%q is no range of ports, as 6000-6008", word)
+			return nil, fmt.Errorf("%q is not a port range, as 6000-6008", word)
 		}
 		return q.ports(a, b), nil
 	}
@@ -188,14 +188,14 @@ func (p *parser) value(q *qualifiers, word string) (Filter, error) {
 	}
 	n, err := strconv.ParseUint(word, 10, 8)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no protocol", word)
+		return nil, fmt.Errorf("%q is not a protocol", word)
 	}
 	return q.number(uint8(n)), nil
 }
 
 // network reads 10.0.0.0/8, 10.0.0.0 mask 255.0.0.0, and 10 for all of 10.0.0.0/8.
 func (p *parser) network(word string) (netip.Prefix, error) {
-	bad := fmt.Errorf("%q is no network, as 10.0.0.0/8", word)
+	bad := fmt.Errorf("%q is not a network, as 10.0.0.0/8", word)
 	if n, err := netip.ParsePrefix(word); err == nil {
 		return n.Masked(), nil
 	}
@@ -235,7 +235,7 @@ func portOf(word, proto string) (uint16, error) {
 			return uint16(n), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no port", word)
+	return 0, fmt.Errorf("%q is not a port", word)
 }
 
 // length reads "less 128" and "greater 128", of the IP packet: tcpdump counts the link's header too.
@@ -243,7 +243,7 @@ func (p *parser) length(word string) (Filter, error) {
 	p.at++
 	n, err := strconv.Atoi(p.next())
 	if err != nil || n < 0 {
-		return nil, fmt.Errorf("%q is no length", p.next())
+		return nil, fmt.Errorf("%q is not a length", p.next())
 	}
 	p.at++
 	if word == "less" {

@@ -49,7 +49,7 @@ func Regular(path string) (*os.File, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is no regular file but %s", path, info.Mode())
+		return nil, nil, fmt.Errorf("%s is not a regular file but %s", path, info.Mode())
 	}
 	f, err := os.Open("/proc/self/fd/" + strconv.Itoa(fd))
 	return f, info, err

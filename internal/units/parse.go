@@ -18,7 +18,7 @@ func ParseBytes(text string) (int64, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v >= 0) || v*unit > 1<<60 {
-		return 0, fmt.Errorf("%q is no size", text)
+		return 0, fmt.Errorf("%q is not a size", text)
 	}
 	return int64(v * unit), nil
 }

@@ -36,7 +36,7 @@ func Run(args []string) error {
 	}
 	f := flag.NewFlagSet(a.Name, flag.ContinueOnError)
 	comm := f.String("comm", "", "name of the process, at most 15 bytes")
-	life := f.Duration("life", maxLife, "ends by itself after this")
+	life := f.Duration("life", maxLife, "ends on its own after this")
 	ctx, cancel := context.WithTimeout(context.Background(), maxLife)
 	defer cancel()
 	parse := func() error {

@@ -65,7 +65,7 @@ func loadCodecLibrary(path string) (time.Duration, error) {
 	}
 	work := time.Duration(binary.LittleEndian.Uint64(m[workAt:]))
 	if work < 0 || work > time.Second {
-		return 0, fmt.Errorf("%s is no codec library", path)
+		return 0, fmt.Errorf("%s is not a codec library", path)
 	}
 	return work, nil
 }

@@ -26,7 +26,7 @@ var serviceClient = Actor{
 		f.BoolVar(&c.open, "open", false, "requests fall due at that rate whether the one before was answered or not; their length counts from then")
 		f.IntVar(&c.size, "size", 128, "bytes of a request and of its answer")
 		f.DurationVar(&c.timeout, "timeout", 10*time.Second, "gives up after this")
-		f.BoolVar(&c.fresh, "fresh", false, "a connection of its own for each request")
+		f.BoolVar(&c.fresh, "fresh", false, "its own connection for each request")
 		f.IntVar(&c.first, "first", 0, "the first byte of a request; the others are 0")
 		f.IntVar(&c.split, "split", 0, "sends a request in two writes, the first of so many bytes, without TCP_NODELAY")
 		version := f.String("tls", "", "over TLS, of this version at most: 1.2 or 1.3")

@@ -17,7 +17,7 @@ const answerSize = 512
 
 var slowAcceptor = Actor{
 	Name:  "slow-acceptor",
-	About: "one thread with a backlog of its own that answers each connection before it accepts the next",
+	About: "one thread with its own backlog that answers each connection before it accepts the next",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		at := f.String("listen", "", "address:port, or the path of a UNIX socket")
 		backlog := f.Int("backlog", 5, "length of the accept queue")

@@ -26,7 +26,7 @@ var versions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS1
 
 var tlsServer = Actor{
 	Name:  "tls-server",
-	About: "answers over TLS what it is asked with, with a certificate of its own making",
+	About: "answers over TLS what it is asked with, with its own certificate making",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		listen := f.String("listen", "", "address:port")
 		least := f.String("min", "1.2", "the least version of TLS")

@@ -80,6 +80,6 @@ func TestFrames(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if err := frames(strings.NewReader("0, x, 1\n"), func(time.Duration) {}); err == nil {
-		t.Error("a time stamp that is no number was taken")
+		t.Error("a time stamp that is not a number was taken")
 	}
 }

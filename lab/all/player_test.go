@@ -101,7 +101,7 @@ func TestThePlayerAtSeveralPlaces(t *testing.T) {
 					t.Errorf("%s is named: %s", e.Suspect.Name, e.Text)
 				}
 				if where.says == "" && (j.Abstained != "" || len(j.Symptoms) > 0) {
-					t.Errorf("nobody was hurt: %q, %+v", j.Abstained, j.Symptoms)
+					t.Errorf("no client was affected: %q, %+v", j.Abstained, j.Symptoms)
 				}
 				if !strings.Contains(j.Abstained, where.says) || !strings.HasPrefix(j.Next, where.next) {
 					t.Errorf("it says %q, next %q", j.Abstained, j.Next)

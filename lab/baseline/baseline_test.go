@@ -32,7 +32,7 @@ func TestThresholds(t *testing.T) {
 		{"a minute's count is taken from ten seconds", "{\"seconds\": 10}\n-- samples --\nnode_netstat_Udp_RcvbufErrors{netns=\"7\"} 0+1x10\n", "udp-receive-buffer-full"},
 		{"below", "{\"seconds\": 60}\n-- samples --\nnode_netstat_Udp_RcvbufErrors{netns=\"7\"} 0+0.16x60\n", ""},
 		{"counted before the window", "{\"seconds\": 10}\n-- samples --\nnode_netstat_Udp_RcvbufErrors{netns=\"7\"} 900+0x10\n", ""},
-		{"one sample is no growth", "{\"seconds\": 10}\n-- samples --\nnode_netstat_Udp_RcvbufErrors{netns=\"7\"} 900\n", ""},
+		{"one sample is not growth", "{\"seconds\": 10}\n-- samples --\nnode_netstat_Udp_RcvbufErrors{netns=\"7\"} 900\n", ""},
 		{"the loudest first, each once", "{\"seconds\": 10}\n-- samples --\nnode_netstat_Tcp_RetransSegs{netns=\"7\"} 0+2x10\n" +
 			"node_netstat_TcpExt_ListenDrops{netns=\"7\"} 0+9x10\nnode_netstat_TcpExt_ListenOverflows{netns=\"8\"} 0+8x10\n", "listen-overflow packet-loss"},
 	} {

@@ -218,7 +218,7 @@ func Of(s *lab.Stage, player bool) *Broadcast {
 func PartOf(s *lab.Stage, stop string) {
 	d, err := time.ParseDuration(stop)
 	if err != nil {
-		s.Fail("freeze-script", fmt.Errorf("the stop %q is no time: %w", stop, err))
+		s.Fail("freeze-script", fmt.Errorf("the stop %q is not a time: %w", stop, err))
 		return
 	}
 	s.Pause(d * 3 / 8)

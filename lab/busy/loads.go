@@ -16,7 +16,7 @@ import (
 var Loads = []lab.Incident{
 	load("compile", "a compile of Go's standard library, from nothing, again and again", compile, lab.Tool{Command: "go", Package: "golang-go"}),
 	load("backup", "a backup: a tree is packed, compressed and summed", backup, lab.Tool{Command: "tar", Package: "tar"}),
-	load("install", "a package is unpacked and put in place by dpkg, into a root of its own", install, lab.Tool{Command: "dpkg-deb", Package: "dpkg"}),
+	load("install", "a package is unpacked and put in place by dpkg, into its own root", install, lab.Tool{Command: "dpkg-deb", Package: "dpkg"}),
 	load("oversubscribed", "twice as many busy threads as CPUs", oversubscribed),
 }
 

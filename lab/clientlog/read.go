@@ -99,7 +99,7 @@ func (l *Log) take(f []string, requests map[int64]Request) error {
 		}
 		requests[at] = Request{time.Unix(0, at), time.Duration(n), Outcome(f[3]), time.Duration(late)}
 	default:
-		return fmt.Errorf("is no line of a client's log")
+		return fmt.Errorf("is not a line of a client's log")
 	}
 	return nil
 }

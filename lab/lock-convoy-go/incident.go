@@ -20,7 +20,7 @@ var Incident = lab.Incident{
 		Subject:  `shared-server`,
 		Symptoms: []string{"request-latency"},
 	},
-	Distractor: "each goroutine has a connection of its own, and thrice as many wait on a channel for work that never comes",
+	Distractor: "each goroutine has its own connection, and thrice as many wait on a channel for work that never comes",
 	Start:      start,
 }
 

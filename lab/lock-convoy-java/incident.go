@@ -22,7 +22,7 @@ var Incident = lab.Incident{
 		Subject:  `java`,
 		Symptoms: []string{"request-latency"},
 	},
-	Distractor: "each thread has a connection of its own, and thrice as many threads wait in LinkedBlockingQueue.take for work that never comes",
+	Distractor: "each thread has its own connection, and thrice as many threads wait in LinkedBlockingQueue.take for work that never comes",
 	Start:      start,
 }
 

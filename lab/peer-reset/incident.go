@@ -20,7 +20,7 @@ var Incident = lab.Incident{
 		Subject:  `app-server|:8080`,
 		Symptoms: []string{"connection-errors"},
 	},
-	Distractor: "players that leave with unread data, so that their server is reset, and clients that knock at a port where nobody listens",
+	Distractor: "players that leave with unread data, so that their server is reset, and clients that knock at a port where nothing listens",
 	// That is true as well, and no reset of a connection.
 	DistractorWant: lab.Want{Also: []string{"upstream-refused"}},
 	Start:          start,

@@ -20,7 +20,7 @@ var Incident = lab.Incident{
 		Subject:  `fanout-relay|:7001`,
 		Symptoms: []string{"stream-freeze"},
 	},
-	Distractor: "the same consumer at a relay that never blocks: its send queue is as full, and nobody else freezes",
+	Distractor: "the same consumer at a relay that never blocks: its send queue is as full, and no other consumer freezes",
 	Start:      start,
 }
 

@@ -14,7 +14,7 @@ import (
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:  "spin-lock-steady",
-	Title: "a server with more workers than CPUs has a lock of its own that spins, in a function whose name does not tell",
+	Title: "a server with more workers than CPUs has its own lock that spins, in a function whose name does not tell",
 	Long:  true,
 	Needs: []lab.Tool{lab.IP, threadserver.Compiler},
 	Want: lab.Want{

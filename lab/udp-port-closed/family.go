@@ -23,5 +23,5 @@ func buildFamily(b *drawn.Bench) {
 	flip := func() { b.Signal(t.Server, syscall.SIGUSR2) }
 	b.Switch("closed", flip, flip)
 	b.Switch("killed", func() { b.Stop(t.Server) }, nil)
-	b.Amount("%.0f datagrams per second come to a port that nobody holds", t.Rate)
+	b.Amount("%.0f datagrams per second come to a closed port", t.Rate)
 }

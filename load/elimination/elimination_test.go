@@ -271,7 +271,7 @@ func TestWhatCannotBe(t *testing.T) {
 func TestRoute(t *testing.T) {
 	t.Parallel()
 	got := Route([]Hop{{TTL: 1, Address: "10.0.0.1", RTT: 0.001}, {TTL: 2}, {TTL: 3, Address: "10.0.9.1", RTT: 0.081}, {TTL: 4, Address: "10.0.9.9", RTT: 0.082, End: true}})
-	if got != "4 hops, of which number 3 (10.0.9.1) adds 80 ms" || Route(nil) != "" {
+	if got != "4 hops; number 3 of them (10.0.9.1) adds 80 ms" || Route(nil) != "" {
 		t.Errorf("%q", got)
 	}
 }

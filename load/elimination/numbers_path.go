@@ -61,7 +61,7 @@ func Route(hops []Hop) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, of which number %d (%s) adds %s", units.Plural(n, "hop"), most.TTL, most.Address, short(added))
+	return fmt.Sprintf("%s; number %d of them (%s) adds %s", units.Plural(n, "hop"), most.TTL, most.Address, short(added))
 }
 
 func sizeNumber(m *Measures) string {

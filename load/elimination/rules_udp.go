@@ -18,7 +18,7 @@ func closedPort(m *Measures) Standing {
 	if p == nil {
 		return m.missing(ThePort)
 	}
-	s := Standing{By: ThePort, Why: fmt.Sprintf("%d of %s answered, for %d the host reports that nobody listens (ICMP port unreachable)", p.Answered, units.Plural(p.Sent, "datagram"), p.Refused)}
+	s := Standing{By: ThePort, Why: fmt.Sprintf("%d of %s answered, for %d the host reports that nothing listens (ICMP port unreachable)", p.Answered, units.Plural(p.Sent, "datagram"), p.Refused)}
 	switch {
 	case p.Sent == 0:
 		return Standing{Why: "not measured: no datagram was sent"}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 )
 
@@ -51,7 +52,7 @@ func Tell(m *Measures) (s Story) {
 			s.Left = append(s.Left, st)
 		}
 	}
-	slices.SortStableFunc(s.Left, func(a, b Standing) int { return rank(a) - rank(b) })
+	sorting.StableBy(s.Left, func(a, b Standing) int { return rank(a) - rank(b) })
 	for _, e := range Experiments {
 		if m.Did(e.ID) && m.Missing[e.ID] == "" {
 			s.Chapters = append(s.Chapters, chapter(e.ID, e.What, e.Number(m), all))

@@ -41,7 +41,7 @@ var Suspects = []Suspect{
 	{ID: "client-busy", About: "this host is busy: snag itself runs late", Cause: "run-queue-wait", Find: onClient, By: OwnServer, Client: true, judge: clientBusy},
 	{ID: "resolver", About: "the name is resolved slowly or not at all", Cause: "slow-dependency", Find: onClient, By: Lookup, Client: true, Proves: true, judge: resolver},
 	{ID: "dead-address", About: "an address of the service does not answer", Cause: "upstream-refused", Find: onClient, By: Connects, applies: overTCP, judge: deadAddress},
-	{ID: "closed-port", About: "nobody listens at the port", Cause: "udp-port-closed", Find: onServer, By: ThePort, Proves: true, applies: overUDP, judge: closedPort},
+	{ID: "closed-port", About: "nothing listens at the port", Cause: "udp-port-closed", Find: onServer, By: ThePort, Proves: true, applies: overUDP, judge: closedPort},
 	{ID: "packet-loss", About: "the path loses packets", Cause: "packet-loss", Find: onBoth, By: TheWay, Proves: true, applies: overAPath, judge: packetLoss},
 	{ID: "path-length", About: "the path is long", Find: "the round trip is the distance: a server that is nearer", By: TheWay, applies: overAPath, judge: pathLength},
 	{ID: "path-queue", About: "packets wait in a queue on the path", Cause: "bufferbloat", Find: onBoth, By: Connects, applies: both(overTCP, overAPath), judge: pathQueue},

@@ -26,12 +26,12 @@ func NewDNS(name, kind string) (*DNS, error) {
 	}
 	full, err := dnsmessage.NewName(strings.TrimSuffix(name, ".") + ".")
 	if err != nil {
-		return nil, fmt.Errorf("%q is no name of DNS: %w", name, err)
+		return nil, fmt.Errorf("%q is not a DNS name: %w", name, err)
 	}
 	m := dnsmessage.Message{Header: dnsmessage.Header{RecursionDesired: true}, Questions: []dnsmessage.Question{{Name: full, Type: t, Class: dnsmessage.ClassINET}}}
 	q, err := m.Pack()
 	if err != nil {
-		return nil, fmt.Errorf("%q is no name of DNS: %w", name, err)
+		return nil, fmt.Errorf("%q is not a DNS name: %w", name, err)
 	}
 	return &DNS{q}, nil
 }
@@ -72,7 +72,7 @@ func (c *dnsClient) Ask(number int64) [][]byte {
 // refuses gives an error.
 func (c *dnsClient) Read(b []byte) (Got, error) {
 	if len(b) < 12 || b[2]&0x80 == 0 {
-		return Got{}, errors.New("the datagram is no answer of DNS")
+		return Got{}, errors.New("the datagram is not a DNS answer")
 	}
 	if binary.BigEndian.Uint16(b) != c.id {
 		return Got{Stale: 1}, nil

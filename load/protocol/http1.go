@@ -173,7 +173,7 @@ func (r *response) take(line []byte) (ended bool, err error) {
 		size, _, _ := bytes.Cut(line, []byte(";"))
 		n, err := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64)
 		if err != nil || n < 0 {
-			return false, fmt.Errorf("%.20q is no size of a chunk", line)
+			return false, fmt.Errorf("%.20q is not a chunk size", line)
 		}
 		if r.state, r.left = inChunk, n; n == 0 {
 			r.state = inTrailer
@@ -203,7 +203,7 @@ func (r *response) takeHeader(line []byte) error {
 	case bytes.EqualFold(name, []byte("Content-Length")):
 		n, err := strconv.ParseInt(string(value), 10, 64)
 		if err != nil || n < 0 {
-			return fmt.Errorf("%.40q is no length", line)
+			return fmt.Errorf("%.40q is not a length", line)
 		}
 		r.length = n
 	case bytes.EqualFold(name, []byte("Connection")):

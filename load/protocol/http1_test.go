@@ -64,8 +64,8 @@ func TestWhatIsNoHTTP(t *testing.T) {
 	for text, want := range map[string]string{
 		"SSH-2.0-OpenSSH_9.2p1 Debian\r\n":                                "not an answer of HTTP/1.1",
 		"HTTP/1.1 abc\r\n\r\n":                                            "has no status",
-		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n":                   "is no length",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n":     "no size of a chunk",
+		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n":                   "is not a length",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n":     "not a chunk size",
 		"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", mostHead) + "\r\n": "longer than",
 		strings.Repeat("z", mostHead+2):                                   "longer than",
 	} {

@@ -145,7 +145,7 @@ func (r *redisClient) value() bool {
 
 func (r *redisClient) take(line []byte) (ended bool, err error) {
 	if len(line) == 0 {
-		return false, errors.New("an empty line is no answer of Redis")
+		return false, errors.New("an empty line is not a Redis answer")
 	}
 	kind, rest := line[0], line[1:]
 	if kind == '-' {
@@ -156,12 +156,12 @@ func (r *redisClient) take(line []byte) (ended bool, err error) {
 		return r.value(), nil
 	case '$', '=', '!', '*', '~', '>', '%', '|':
 	default:
-		return false, fmt.Errorf("%.40q is no answer of Redis", line)
+		return false, fmt.Errorf("%.40q is not a Redis answer", line)
 	}
 	n, err := strconv.Atoi(string(rest))
 	switch {
 	case err != nil || n > 512<<20:
-		return false, fmt.Errorf("%.40q is no size", line)
+		return false, fmt.Errorf("%.40q is not a size", line)
 	case n < 0: // null
 		return r.value(), nil
 	}

@@ -40,7 +40,7 @@ func Conversation(r *recording.Recording, name string, pid, fd int) (c conversat
 	}
 	switch {
 	case len(pids) > 1:
-		return c, fmt.Errorf("%s: descriptor %d is of processes %v: say of which with --pid", name, fd, slices.Sorted(maps.Keys(pids)))
+		return c, fmt.Errorf("%s: descriptor %d is of processes %v: choose one with --pid", name, fd, slices.Sorted(maps.Keys(pids)))
 	case len(pids) == 0:
 		return c, fmt.Errorf("%s has no calls that moved bytes over descriptor %d: record its process with snag syscalls, or give a trace of strace", name, fd)
 	}
@@ -58,7 +58,7 @@ func Conversation(r *recording.Recording, name string, pid, fd int) (c conversat
 	c.From = fmt.Sprintf("%s, descriptor %d of process %d, %d seconds of calls", name, fd, pid, len(times))
 	c.Lacks = []string{"each message: those of one second are taken as equal, and evenly over it", "the split of a message over writes", "timeouts"}
 	if serves {
-		c.Lacks = append(c.Lacks, "the client's writes: it is the server's end, whose reads are taken for them")
+		c.Lacks = append(c.Lacks, "the client's writes: this is the server's end, and its reads are used instead")
 	}
 	options(&c, r, pid, fd)
 	if len(c.Messages()) == 0 {

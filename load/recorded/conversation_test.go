@@ -45,7 +45,7 @@ func TestConversation(t *testing.T) {
 	for _, bad := range []struct {
 		pid, fd int
 		want    string
-	}{{0, 5, "is of processes [7 8]: say of which with --pid"}, {0, 9, "has no calls that moved bytes over descriptor 9"}} {
+	}{{0, 5, "is of processes [7 8]: choose one with --pid"}, {0, 9, "has no calls that moved bytes over descriptor 9"}} {
 		if _, err := Conversation(r, "rec", bad.pid, bad.fd); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%v, want %q", err, bad.want)
 		}

@@ -131,7 +131,7 @@ func TestLiveNginx(t *testing.T) {
 		t.Fatal(err)
 	}
 	strict.Publishers, strict.Players, strict.For = 0, 2, time.Second
-	if _, err := Run(context.Background(), strict); err == nil || !strings.Contains(err.Error(), "nobody was let in: refused: NetStream.Play.StreamNotFound") {
+	if _, err := Run(context.Background(), strict); err == nil || !strings.Contains(err.Error(), "no session was accepted: refused: NetStream.Play.StreamNotFound") {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 )
 
@@ -43,8 +44,8 @@ func (r *Result) nobody() error {
 		}
 	}
 	ends := append(r.Ends(), r.PublishersEnds()...)
-	slices.SortStableFunc(ends, func(a, b End) int { return cmp.Compare(b.N, a.N) })
-	return fmt.Errorf("load %s: nobody was let in: %s", r.Plan.Target.Shown, ends[0].Outcome)
+	sorting.StableBy(ends, func(a, b End) int { return cmp.Compare(b.N, a.N) })
+	return fmt.Errorf("load %s: no session was accepted: %s", r.Plan.Target.Shown, ends[0].Outcome)
 }
 
 // End is an outcome and how many ended so.
@@ -76,7 +77,7 @@ func sorted(n map[Outcome]int) (out []End) {
 	for _, o := range slices.Sorted(maps.Keys(n)) {
 		out = append(out, End{o, n[o]})
 	}
-	slices.SortStableFunc(out, func(a, b End) int { return cmp.Compare(b.N, a.N) })
+	sorting.StableBy(out, func(a, b End) int { return cmp.Compare(b.N, a.N) })
 	return out
 }
 

@@ -97,14 +97,14 @@ func TestEndsOfPlayers(t *testing.T) {
 		if e := r.Ends(); len(e) != 1 || e[0] != (End{tt.want, 2}) || (r.Players[0].Frames > 0) != tt.frames {
 			t.Errorf("%s: %+v, %d frames", tt.name, e, r.Players[0].Frames)
 		}
-		if (err != nil) == tt.frames || err != nil && !strings.Contains(err.Error(), "nobody was let in: "+string(tt.want)) {
+		if (err != nil) == tt.frames || err != nil && !strings.Contains(err.Error(), "no session was accepted: "+string(tt.want)) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 	p := plan(serve(t, func(net.Conn) {}))
 	p.Target.Port, p.Players = "1", 1
 	if r, err := Run(context.Background(), p); err == nil || r.Ends()[0].Outcome != Outcome(load.Refused) {
-		t.Errorf("nobody listens: %v", err)
+		t.Errorf("nothing listens: %v", err)
 	}
 }
 

@@ -94,7 +94,7 @@ const (
 func (r *Result) Honest() string {
 	frame := time.Duration(float64(time.Second) / r.Plan.Shape.FPS)
 	if lag := time.Duration(r.FrameLag.ValueAtQuantile(50)); float64(lag) > mostLag*float64(frame) {
-		return fmt.Sprintf("half of the frames were sent %s late or more by snag itself, with a frame each %s: fewer --conns, or a CPU of its own (--cpu)", units.Short(lag.Seconds()), units.Short(frame.Seconds()))
+		return fmt.Sprintf("half of the frames were sent %s late or more by snag itself, with a frame each %s: fewer --conns, or a dedicated CPU (--cpu)", units.Short(lag.Seconds()), units.Short(frame.Seconds()))
 	}
 	if all := r.FrameLag.TotalCount(); all == 0 {
 		return "no frame was sent"

@@ -3,6 +3,8 @@ package shape
 import (
 	"cmp"
 	"slices"
+
+	"snag/internal/sorting"
 )
 
 // Cliff is a size of messages from which on answers take far longer, or do not come.
@@ -20,7 +22,7 @@ func FindCliff(all []At) (c Cliff, found bool) {
 		by[k] = append(by[k], a)
 	}
 	for _, sizes := range by {
-		slices.SortFunc(sizes, func(a, b At) int { return cmp.Compare(a.Size, b.Size) })
+		sorting.By(sizes, func(a, b At) int { return cmp.Compare(a.Size, b.Size) })
 		for i := 1; i < len(sizes); i++ {
 			below, from := sizes[i-1], sizes[i]
 			if below.Repeats < leastSolid {

@@ -6,6 +6,8 @@ package shape
 import (
 	"cmp"
 	"slices"
+
+	"snag/internal/sorting"
 )
 
 // Point is one run. All times are in seconds.
@@ -73,7 +75,7 @@ func Join(points []Point) (out []At) {
 		}
 		out = append(out, a)
 	}
-	slices.SortFunc(out, func(a, b At) int {
+	sorting.By(out, func(a, b At) int {
 		return cmp.Or(cmp.Compare(a.Conns, b.Conns), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Rate, b.Rate))
 	})
 	return out

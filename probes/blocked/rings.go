@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"snag/internal/sorting"
 	"snag/probes/syscalls/uring"
 	"snag/probes/threads"
 )
@@ -67,7 +68,7 @@ func waiting(proc string, before, after map[ringOf]uring.Ring) (out []Waiting) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Waiting) int {
+	sorting.By(out, func(a, b Waiting) int {
 		if a.PID != b.PID {
 			return a.PID - b.PID
 		}

@@ -2,9 +2,9 @@ package ends
 
 import (
 	"cmp"
-	"slices"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -25,7 +25,7 @@ type end struct {
 // rows are those of a second, and how many ends have none. Where there are too many, those
 // that ended by a signal are kept, then those that failed.
 func rows(all []end, a recording.Anchor) (out []recording.Exit, lost uint64) {
-	slices.SortFunc(all, func(x, y end) int { return cmp.Or(cmp.Compare(x.value.At, y.value.At), cmp.Compare(x.pid, y.pid)) })
+	sorting.By(all, func(x, y end) int { return cmp.Or(cmp.Compare(x.value.At, y.value.At), cmp.Compare(x.pid, y.pid)) })
 	type kind struct {
 		ppid uint32
 		comm [16]uint8
@@ -52,14 +52,14 @@ func rows(all []end, a recording.Anchor) (out []recording.Exit, lost uint64) {
 		out[i].Age /= float64(out[i].N)
 	}
 	if len(out) > mostRows {
-		slices.SortStableFunc(out, func(x, y recording.Exit) int {
+		sorting.StableBy(out, func(x, y recording.Exit) int {
 			return cmp.Or(cmp.Compare(urgency(y), urgency(x)), cmp.Compare(y.N, x.N))
 		})
 		for _, row := range out[mostRows:] {
 			lost += row.N
 		}
 		out = out[:mostRows]
-		slices.SortStableFunc(out, func(x, y recording.Exit) int { return cmp.Compare(x.T, y.T) })
+		sorting.StableBy(out, func(x, y recording.Exit) int { return cmp.Compare(x.T, y.T) })
 	}
 	return out, lost
 }

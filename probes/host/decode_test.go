@@ -196,7 +196,7 @@ func FuzzDecodeLink(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if l, err := decodeLink(data); err == nil && l.Kind != "veth" && l.Peer != 0 {
-			t.Error("a peer of what is no veth")
+			t.Error("a peer of what is not a veth")
 		}
 	})
 }

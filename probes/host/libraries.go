@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"snag/internal/elffile"
 	"snag/internal/kernel"
 	"snag/internal/procroot"
+	"snag/internal/sorting"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -149,7 +149,7 @@ func interesting(all map[int]*process, watched func(int) bool) []*process {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(a, b *process) int { return cmp.Compare(a.pid, b.pid) })
+	sorting.By(out, func(a, b *process) int { return cmp.Compare(a.pid, b.pid) })
 	return out
 }
 

@@ -73,7 +73,7 @@ func TestBuildID(t *testing.T) {
 		t.Errorf("%+v, want build id %s and %d bytes", f, m[1], st.Size())
 	}
 	if f := here("/etc", inode); f.BuildID != "" {
-		t.Errorf("what is no program has the build id %s", f.BuildID)
+		t.Errorf("what is not a program has the build id %s", f.BuildID)
 	}
 }
 

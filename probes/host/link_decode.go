@@ -30,7 +30,7 @@ type linkStats struct {
 // decodeLink reads the payload of a reply: struct ifinfomsg and its attributes.
 func decodeLink(data []byte) (link, error) {
 	if len(data) < 16 {
-		return link{}, fmt.Errorf("decode a link: %d bytes are no ifinfomsg", len(data))
+		return link{}, fmt.Errorf("decode a link: %d bytes are not an ifinfomsg", len(data))
 	}
 	l := link{
 		Index: int(int32(binary.NativeEndian.Uint32(data[4:]))),
@@ -88,7 +88,7 @@ type addr struct {
 // decodeAddr reads one reply of RTM_GETADDR: struct ifaddrmsg and its attributes.
 func decodeAddr(data []byte) (addr, error) {
 	if len(data) < 8 {
-		return addr{}, fmt.Errorf("decode an address: %d bytes are no ifaddrmsg", len(data))
+		return addr{}, fmt.Errorf("decode an address: %d bytes are not an ifaddrmsg", len(data))
 	}
 	var local, address netip.Addr
 	ad, err := netlink.NewAttributeDecoder(data[8:])

@@ -278,7 +278,7 @@ func TestTheResourcesOfAWatchedGroup(t *testing.T) {
 		}
 	}
 	if len(r.Select("snag_cgroup_memory_limit_bytes")) != 0 {
-		t.Error("no limit is no sample")
+		t.Error("no limit is not a sample")
 	}
 	var limits []recording.Fact
 	for _, f := range r.Facts {

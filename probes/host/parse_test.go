@@ -79,7 +79,7 @@ func TestEveryCataloguedCounterExistsHere(t *testing.T) {
 	}
 	for key := range procfile.Always {
 		if _, ok := have[key]; !ok {
-			t.Errorf("%s is no counter of this kernel: a mistyped name would never be written", key)
+			t.Errorf("%s is not a counter of this kernel: a mistyped name would never be written", key)
 		}
 		proto, _, _ := strings.Cut(key, "_")
 		if !procfile.Wanted(proto, key) {

@@ -40,7 +40,7 @@ type tcStats struct {
 // decodeTC reads the payload of a reply: struct tcmsg and its attributes.
 func decodeTC(data []byte) (tc, error) {
 	if len(data) < 20 {
-		return tc{}, fmt.Errorf("decode a queueing discipline: %d bytes are no tcmsg", len(data))
+		return tc{}, fmt.Errorf("decode a queueing discipline: %d bytes are not a tcmsg", len(data))
 	}
 	q := tc{
 		Index:  int(int32(binary.NativeEndian.Uint32(data[4:]))),

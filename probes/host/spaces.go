@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"snag/internal/netns"
+	"snag/internal/sorting"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -58,7 +59,7 @@ func (s *spaces) refresh(always bool) {
 	for _, n := range gone {
 		s.drop(t, n)
 	}
-	slices.SortStableFunc(came, func(a, b netns.Namespace) int { return s.rank(b.ID) - s.rank(a.ID) })
+	sorting.StableBy(came, func(a, b netns.Namespace) int { return s.rank(b.ID) - s.rank(a.ID) })
 	for _, n := range came { // the own one and the target's before the bound is reached
 		s.add(t, n)
 	}
@@ -94,7 +95,7 @@ func (s *spaces) add(t recording.Time, n netns.Namespace) {
 	}
 	s.open[n.ID] = sp
 	s.order = append(s.order, sp)
-	slices.SortStableFunc(s.order, func(a, b *space) int { return s.rank(b.ID) - s.rank(a.ID) })
+	sorting.StableBy(s.order, func(a, b *space) int { return s.rank(b.ID) - s.rank(a.ID) })
 }
 
 // rank is greater for what is read every second whatever the number.

@@ -215,7 +215,7 @@ func (f *finder) open(pid int, path string) (*os.File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > mostBytes) {
-		err = fmt.Errorf("%s is no file of counters: %s of %d bytes", path, info.Mode(), info.Size())
+		err = fmt.Errorf("%s is not a file of counters: %s of %d bytes", path, info.Mode(), info.Size())
 	}
 	if err != nil {
 		file.Close()

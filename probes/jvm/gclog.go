@@ -15,6 +15,7 @@ import (
 
 	"snag/internal/gclog"
 	"snag/internal/procroot"
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/recording/jvmlog"
 )
@@ -219,12 +220,12 @@ func (l *journals) take(pid int, origin recording.Time, sub recording.Subject) [
 		delete(l.of, pid)
 	}
 	if len(out) > mostLogged {
-		slices.SortFunc(out, func(a, b recording.Event) int { return int(b.End.Sub(b.T) - a.End.Sub(a.T)) })
+		sorting.By(out, func(a, b recording.Event) int { return int(b.End.Sub(b.T) - a.End.Sub(a.T)) })
 		l.left += uint64(len(out) - mostLogged)
 		l.longest = max(l.longest, time.Duration(out[mostLogged].End.Sub(out[mostLogged].T)))
 		out = out[:mostLogged]
 	}
-	slices.SortFunc(out, func(a, b recording.Event) int { return int(a.T - b.T) })
+	sorting.By(out, func(a, b recording.Event) int { return int(a.T - b.T) })
 	return out
 }
 
@@ -340,7 +341,7 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	}
 	if l.left > 0 && l.longest >= leftLong {
 		c.Lost = l.left
-		why = append(why, fmt.Sprintf("%d of the shortest pauses and waits are no events, of up to %s", l.left, l.longest))
+		why = append(why, fmt.Sprintf("%d of the shortest pauses and waits are not events, of up to %s", l.left, l.longest))
 	}
 	switch {
 	case l.followed == 0 && len(why) == 0 && jvms == 0:
@@ -355,7 +356,7 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	if len(why) > 0 {
 		c.Why = strings.Join(why[:min(len(why), 2)], "; ")
 	} else if l.left > 0 {
-		c.Why = fmt.Sprintf("of what its log reports the %d shortest are no events, none over %s", l.left, l.longest)
+		c.Why = fmt.Sprintf("of what its log reports the %d shortest are not events, none over %s", l.left, l.longest)
 	}
 	return c
 }

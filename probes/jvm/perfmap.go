@@ -63,7 +63,7 @@ func isJVM(proc string, pid int) error {
 		return fmt.Errorf("look at process %d: %w", pid, err)
 	}
 	if !bytes.Contains(maps, []byte("/libjvm.so")) {
-		return fmt.Errorf("process %d (%s) is no JVM: it has no libjvm.so", pid, comm(proc, pid))
+		return fmt.Errorf("process %d (%s) is not a JVM: it has no libjvm.so", pid, comm(proc, pid))
 	}
 	status, err := os.ReadFile(dir + "/status")
 	if err != nil {

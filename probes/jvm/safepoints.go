@@ -20,6 +20,7 @@ import (
 	"snag/internal/elffile"
 	"snag/internal/kernel"
 	"snag/internal/procroot"
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -243,11 +244,11 @@ func (s *stops) take() []safepointStop {
 		}
 	}
 	if len(out) > mostStops {
-		slices.SortFunc(out, func(a, b safepointStop) int { return cmp.Compare(b.End-b.Asked, a.End-a.Asked) })
+		sorting.By(out, func(a, b safepointStop) int { return cmp.Compare(b.End-b.Asked, a.End-a.Asked) })
 		s.left += uint64(len(out) - mostStops)
 		out = out[:mostStops]
 	}
-	slices.SortFunc(out, func(a, b safepointStop) int { return cmp.Compare(a.Asked, b.Asked) })
+	sorting.By(out, func(a, b safepointStop) int { return cmp.Compare(a.Asked, b.Asked) })
 	return out
 }
 

@@ -135,6 +135,6 @@ func TestAStopAsAnEvent(t *testing.T) {
 		t.Error("half a record is one")
 	}
 	if cString([]byte("G1\xff")) != "G1" {
-		t.Error("bytes that are no name")
+		t.Error("bytes that are not name")
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -86,13 +86,13 @@ type stall struct {
 // longest are the most that took longest, by when they began, and how many more there
 // were.
 func longest(all []stall, most int) (out []stall, left int) {
-	slices.SortFunc(all, func(a, b stall) int {
+	sorting.By(all, func(a, b stall) int {
 		return cmp.Or(cmp.Compare(b.value.End-b.key.Begin, a.value.End-a.key.Begin), cmp.Compare(a.key.Begin, b.key.Begin))
 	})
 	if len(all) > most {
 		all, left = all[:most], len(all)-most
 	}
-	slices.SortFunc(all, func(a, b stall) int { return cmp.Compare(a.key.Begin, b.key.Begin) })
+	sorting.By(all, func(a, b stall) int { return cmp.Compare(a.key.Begin, b.key.Begin) })
 	return all, left
 }
 

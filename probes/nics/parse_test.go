@@ -38,7 +38,7 @@ func TestReadsInterruptsAsNodeExporterDoes(t *testing.T) {
 		t.Errorf("LOC is %q", found["LOC"])
 	}
 	if _, there := found["ERR"]; there {
-		t.Error("ERR is no counter for each CPU")
+		t.Error("ERR is not a counter for each CPU")
 	}
 }
 

@@ -3,10 +3,10 @@ package nics
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
+	"snag/internal/sorting"
 	"snag/probes/probe"
 	"snag/recording"
 )
@@ -75,7 +75,7 @@ func (s *settings) space(sp *space) error {
 		}
 		rows[d] = row
 	}
-	slices.SortStableFunc(sp.devices, func(a, b string) int { return hardware(rows[b]) - hardware(rows[a]) })
+	sorting.StableBy(sp.devices, func(a, b string) int { return hardware(rows[b]) - hardware(rows[a]) })
 	for _, d := range sp.devices {
 		if rows[d].Bus != "" {
 			sp.nics = append(sp.nics, device{sp.ID, d})

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"slices"
 
 	"snag/internal/netns"
+	"snag/internal/sorting"
 )
 
 // Bounds: a namespace costs some 0.5 ms to ask, a device 2 µs and more.
@@ -40,7 +40,7 @@ func (s *sampler) namespaces() []*space {
 	if found.Hidden > 0 {
 		s.ledger.note("nics.settings", fmt.Sprintf("the namespaces of %d processes of other users were not seen", found.Hidden), "run as root, or give the binary CAP_SYS_PTRACE and CAP_SYS_ADMIN")
 	}
-	slices.SortStableFunc(found.All, func(a, b netns.Namespace) int { return s.rank(b) - s.rank(a) })
+	sorting.StableBy(found.All, func(a, b netns.Namespace) int { return s.rank(b) - s.rank(a) })
 	if n := len(found.All); n > mostSpaces {
 		s.ledger.note("nics.settings", fmt.Sprintf("of %d network namespaces %d were asked", n, mostSpaces), "name the namespace: --netns NAME")
 		found.All = found.All[:mostSpaces]

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 )
 
 // mostHands are noted in a second: HANDS of tables.h.
@@ -89,7 +90,7 @@ type parked struct {
 // sortHands tells the locks apart that were passed on: those with a word by it; those
 // whose waiters park on words of their own by which threads they pass between.
 func sortHands(hands []hand) (byWord map[lockID]*passing, parking []*passing) {
-	slices.SortFunc(hands, func(a, b hand) int {
+	sorting.By(hands, func(a, b hand) int {
 		return cmp.Or(cmp.Compare(a.key.At, b.key.At), cmp.Compare(a.key.Tid, b.key.Tid))
 	})
 	hands = settle(hands)
@@ -199,7 +200,7 @@ func (p *passing) isLock(from, to uint64) bool {
 // byStart are its hands by when the one who lets go had got it.
 func (p *passing) byStart() []hand {
 	out := slices.Clone(p.hands)
-	slices.SortFunc(out, func(a, b hand) int {
+	sorting.By(out, func(a, b hand) int {
 		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.key.At, b.key.At))
 	})
 	return out

@@ -120,7 +120,7 @@ func TestLeaderAndFollowers(t *testing.T) {
 	_, parking := sortHands(round(61, 8, 5000*ms, 6000*ms, 20*ms))
 	p := parking[0]
 	if p.turnsToWait() {
-		t.Error("who reads is no leader")
+		t.Error("who reads is not a leader")
 	}
 	for i := range p.hands {
 		p.hands[i].value.Hold.Nr = unix.SYS_EPOLL_PWAIT

@@ -2,9 +2,9 @@ package offcpu
 
 import (
 	"cmp"
-	"slices"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -100,7 +100,7 @@ func (f *futexes) busiest(most int) (out []*futex, left int) {
 		}
 	}
 	for _, list := range [][]*futex{locks, conditions} {
-		slices.SortFunc(list, func(a, b *futex) int {
+		sorting.By(list, func(a, b *futex) int {
 			return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.pid, b.pid), cmp.Compare(a.address, b.address))
 		})
 		out = append(out, list[:min(len(list), most)]...)

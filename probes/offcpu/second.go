@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -130,7 +131,7 @@ type event struct {
 func (e event) took() uint64 { return e.value.End - e.key.Begin }
 
 func (r *running) writeEvents(long []event) {
-	slices.SortFunc(long, func(a, b event) int {
+	sorting.By(long, func(a, b event) int {
 		return cmp.Or(cmp.Compare(b.took(), a.took()), cmp.Compare(a.key.Begin, b.key.Begin))
 	})
 	if len(long) > mostEvents {

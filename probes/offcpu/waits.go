@@ -2,9 +2,9 @@ package offcpu
 
 import (
 	"cmp"
-	"slices"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/probes/threads"
 	"snag/recording"
 )
@@ -89,7 +89,7 @@ func foldWaits(rows []recording.OffCPU, most int) []recording.OffCPU {
 		return k
 	}
 	rows = merge(rows, keyOf)
-	slices.SortStableFunc(rows, func(a, b recording.OffCPU) int { return cmp.Compare(b.Sum, a.Sum) })
+	sorting.StableBy(rows, func(a, b recording.OffCPU) int { return cmp.Compare(b.Sum, a.Sum) })
 	if len(rows) <= most {
 		return rows
 	}
@@ -152,6 +152,6 @@ func still(all map[uint32]kernelThread, now, threshold uint64) []wait {
 		w.value.N, w.value.Sum, w.value.Max, w.value.MaxAt, w.value.Comm = 1, end-t.Start, end-t.Start, t.Start, t.Comm
 		out = append(out, w)
 	}
-	slices.SortFunc(out, func(a, b wait) int { return cmp.Compare(a.key.Tid, b.key.Tid) })
+	sorting.By(out, func(a, b wait) int { return cmp.Compare(a.key.Tid, b.key.Tid) })
 	return out
 }

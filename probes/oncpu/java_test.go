@@ -80,7 +80,7 @@ func TestJavaWithItsMap(t *testing.T) {
 func TestWhatIsNoJVMWritesNoMap(t *testing.T) {
 	pid := run(t, exec.Command("sleep", "60"))
 	_, err := jvm.WritePerfMap(context.Background(), "/proc", pid)
-	if err == nil || !strings.Contains(err.Error(), "is no JVM") {
+	if err == nil || !strings.Contains(err.Error(), "is not a JVM") {
 		t.Errorf("%v", err)
 	}
 	// jcmd would have ended it: a program that does not handle SIGQUIT.

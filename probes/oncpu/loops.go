@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
-	"slices"
 
 	"snag/internal/loops"
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -68,7 +68,7 @@ func (r *running) readLoops(of map[int]bool) {
 			todo = append(todo, s)
 		}
 	}
-	slices.SortFunc(todo, func(a, b *stack) int {
+	sorting.By(todo, func(a, b *stack) int {
 		return cmp.Or(cmp.Compare(b.recent, a.recent), cmp.Compare(a.hash, b.hash))
 	})
 	for _, s := range todo[:min(len(todo), mostLooked)] {
@@ -128,7 +128,7 @@ func loopRows(rows []sampled, of map[int]bool) []recording.Loop {
 // heaviestLoops keeps the most frequent loops of each process and second, and the row of
 // what is none.
 func heaviestLoops(all []recording.Loop) []recording.Loop {
-	slices.SortFunc(all, func(a, b recording.Loop) int {
+	sorting.By(all, func(a, b recording.Loop) int {
 		return cmp.Or(cmp.Compare(a.T, b.T), cmp.Compare(a.PID, b.PID), cmp.Compare(b.N, a.N), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Address, b.Address))
 	})
 	var out []recording.Loop

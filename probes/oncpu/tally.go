@@ -2,8 +2,8 @@ package oncpu
 
 import (
 	"cmp"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/probes/symbols"
 	"snag/recording"
 )
@@ -134,7 +134,7 @@ func (t *tally) heaviest(most int, least uint64) []*stack {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b *stack) int {
+	sorting.By(out, func(a, b *stack) int {
 		return cmp.Or(cmp.Compare(b.recent, a.recent), cmp.Compare(a.pid, b.pid), cmp.Compare(a.hash, b.hash))
 	})
 	return out[:min(len(out), most)]
@@ -231,7 +231,7 @@ func profile(at recording.Time, entries []counted, stackOf func(kind) *stack, al
 		}
 		rows[i].Samples += e.n
 	}
-	slices.SortStableFunc(rows, func(a, b recording.ProfileRow) int {
+	sorting.StableBy(rows, func(a, b recording.ProfileRow) int {
 		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Function, b.Function), cmp.Compare(a.PID, b.PID))
 	})
 	// A second in which the kernel never ran has a row as well: it tells of how many

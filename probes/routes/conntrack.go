@@ -28,7 +28,7 @@ const getStatsCPU = unix.NFNL_SUBSYS_CTNETLINK<<8 | 4
 // addStats adds the counts of one CPU, the reply to getStatsCPU, to the sums.
 func addStats(sums map[string]float64, data []byte) error {
 	if len(data) < 4 {
-		return fmt.Errorf("decode connection tracking statistics: %d bytes are no nfgenmsg", len(data))
+		return fmt.Errorf("decode connection tracking statistics: %d bytes are not a nfgenmsg", len(data))
 	}
 	err := nested(data[4:], func(kind uint16, b []byte) {
 		if name := ctaStats[kind]; name != "" && len(b) >= 4 {

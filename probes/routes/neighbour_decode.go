@@ -33,7 +33,7 @@ var states = []struct {
 // An entry without an address (of a bridge) has the zero Addr.
 func decodeNeighbour(data []byte) (neighbour, error) {
 	if len(data) < 12 {
-		return neighbour{}, fmt.Errorf("decode a neighbour: %d bytes are no ndmsg", len(data))
+		return neighbour{}, fmt.Errorf("decode a neighbour: %d bytes are not a ndmsg", len(data))
 	}
 	n := neighbour{Index: int(int32(binary.NativeEndian.Uint32(data[4:]))), State: "NONE"}
 	bits := binary.NativeEndian.Uint16(data[8:])
@@ -83,7 +83,7 @@ type netconf struct {
 // attributes.
 func decodeNetconf(data []byte) (netconf, error) {
 	if len(data) < 4 {
-		return netconf{}, fmt.Errorf("decode an interface's settings: %d bytes are no netconfmsg", len(data))
+		return netconf{}, fmt.Errorf("decode an interface's settings: %d bytes are not a netconfmsg", len(data))
 	}
 	var c netconf
 	ad, err := netlink.NewAttributeDecoder(data[4:])

@@ -38,7 +38,7 @@ const userHZ = 100
 // decodeRoute reads the payload of a reply: struct rtmsg and its attributes.
 func decodeRoute(data []byte) (route, error) {
 	if len(data) < 12 {
-		return route{}, fmt.Errorf("decode a route: %d bytes are no rtmsg", len(data))
+		return route{}, fmt.Errorf("decode a route: %d bytes are not a rtmsg", len(data))
 	}
 	zero := netip.IPv4Unspecified()
 	if data[0] == unix.AF_INET6 {

@@ -81,7 +81,7 @@ func text(b []byte) string {
 // decodeChain reads a reply of NFT_MSG_GETCHAIN: struct nfgenmsg and its attributes.
 func decodeChain(data []byte) (chain, error) {
 	if len(data) < 4 {
-		return chain{}, fmt.Errorf("decode a chain: %d bytes are no nfgenmsg", len(data))
+		return chain{}, fmt.Errorf("decode a chain: %d bytes are not a nfgenmsg", len(data))
 	}
 	c := chain{Family: families[data[0]]}
 	err := nested(data[4:], func(kind uint16, b []byte) {
@@ -132,7 +132,7 @@ const mostText = 160
 // decodeRule reads a reply of NFT_MSG_GETRULE.
 func decodeRule(data []byte) (rule, error) {
 	if len(data) < 4 {
-		return rule{}, fmt.Errorf("decode a rule: %d bytes are no nfgenmsg", len(data))
+		return rule{}, fmt.Errorf("decode a rule: %d bytes are not a nfgenmsg", len(data))
 	}
 	r := rule{Family: families[data[0]]}
 	said := sayer{}

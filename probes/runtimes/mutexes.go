@@ -2,9 +2,9 @@ package runtimes
 
 import (
 	"cmp"
-	"slices"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -118,7 +118,7 @@ func (m *mutexes) goesOn(k golangGoroutine, w golangWaiting, from, to uint64) {
 // seen to let it go, that wait at this moment: the mutex itself counts n. One that got it
 // and let go while nobody waited was not seen to do so: those that came last wait.
 func stillWaiting(came []waiter, n int) []waiter {
-	slices.SortFunc(came, func(a, b waiter) int {
+	sorting.By(came, func(a, b waiter) int {
 		return cmp.Or(cmp.Compare(b.w.Since, a.w.Since), cmp.Compare(a.k.G, b.k.G))
 	})
 	return came[:min(len(came), max(n, 0))]
@@ -134,7 +134,7 @@ func (m *mutexes) busiest(most int) (out []*mutex, left int) {
 	for _, x := range m.all {
 		out = append(out, x)
 	}
-	slices.SortFunc(out, func(a, b *mutex) int {
+	sorting.By(out, func(a, b *mutex) int {
 		return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.pid, b.pid), cmp.Compare(a.address, b.address))
 	})
 	return out[:min(len(out), most)], max(0, len(out)-most)

@@ -118,10 +118,10 @@ func TestRuntimesOfPrograms(t *testing.T) {
 		t.Errorf("this test runs in %q", got)
 	}
 	if isGo(filepath.Join("testdata", "convoy.go")) {
-		t.Error("a source is no program")
+		t.Error("a source is not a program")
 	}
 	if path, err := exec.LookPath("sleep"); err == nil && isGo(path) {
-		t.Error("sleep is no Go program")
+		t.Error("sleep is not a Go program")
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	goruntime "runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/probes/probe"
 	"snag/probes/symbols"
 	"snag/probes/threads"
@@ -151,7 +151,7 @@ func (r *running) follow() {
 		if _, ok := r.kinds[pid]; !ok && len(r.kinds) < mostNamed {
 			r.kinds[pid] = recognise(r.env.Proc, pid)
 			if r.env.Whole && r.wanted() && r.kinds[pid] != golang { // it was asked for by name
-				r.env.Notice(fmt.Sprintf("%s[%d] is no Go program: of its locks and stops nothing is seen by breakpoints", comm(r.env.Proc, pid), pid))
+				r.env.Notice(fmt.Sprintf("%s[%d] is not a Go program: of its locks and stops nothing is seen by breakpoints", comm(r.env.Proc, pid), pid))
 			}
 		}
 		if r.kinds[pid] == golang && r.wanted() && r.env.Closer.Has(pid) {
@@ -241,7 +241,7 @@ func (r *running) second() {
 	r.take()
 	from, to := r.from, monotonic()
 	r.from = to
-	slices.SortFunc(r.unlocks, func(a, b golangUnlock) int { return int(int64(a.At) - int64(b.At)) })
+	sorting.By(r.unlocks, func(a, b golangUnlock) int { return int(int64(a.At) - int64(b.At)) })
 	for _, u := range r.unlocks {
 		r.locks.add(u, from)
 	}

@@ -3,10 +3,10 @@ package sockets
 import (
 	"cmp"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/probes/sockets/diag"
 	"snag/recording"
 )
@@ -128,7 +128,7 @@ func (c *crowd) end(ephemeral int) {
 			ports = append(ports, *u)
 		}
 	}
-	slices.SortFunc(ports, func(a, b recording.Ports) int {
+	sorting.By(ports, func(a, b recording.Ports) int {
 		return cmp.Or(cmp.Compare(b.InUse, a.InUse), cmp.Compare(a.Remote, b.Remote))
 	})
 	c.ports = append(c.ports, ports[:min(len(ports), mostCrowds)]...)
@@ -136,7 +136,7 @@ func (c *crowd) end(ephemeral int) {
 	for _, h := range c.open {
 		half = append(half, *h)
 	}
-	slices.SortFunc(half, func(a, b recording.HalfOpen) int {
+	sorting.By(half, func(a, b recording.HalfOpen) int {
 		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Local, b.Local))
 	})
 	c.half = append(c.half, half[:min(len(half), mostCrowds)]...)

@@ -57,7 +57,7 @@ func TestHalfOpenIsCountedByListener(t *testing.T) {
 		f := found("SYN_RECV", "10.0.0.1:80", fmt.Sprintf("192.0.2.%d:1024", i%5))
 		f.Resent = i % 2
 		if !c.take(f) {
-			t.Error("a half-open connection got a row of its own")
+			t.Error("a half-open connection got its own row")
 		}
 	}
 	child := found("SYN_RECV", "10.0.0.1:80", "192.0.2.9:1024")

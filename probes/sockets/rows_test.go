@@ -56,7 +56,7 @@ func TestConnectionRows(t *testing.T) {
 		{"accepted", kernelConnKey{Role: roleAccept, Flow: flow4([4]byte{10, 0, 0, 1}, 1935, [4]byte{10, 0, 0, 2}, 0)}, "accept 10.0.0.1:1935 10.0.0.2 812 nginx"},
 		{"called", kernelConnKey{Role: roleConnect, Flow: flow4([4]byte{10, 0, 0, 2}, 0, [4]byte{10, 0, 0, 1}, 1935)}, "connect 10.0.0.2 10.0.0.1:1935 99 ffmpeg"},
 		{"older, somebody listens here", kernelConnKey{Flow: flow4([4]byte{10, 0, 0, 1}, 1935, [4]byte{10, 0, 0, 2}, 5555)}, "accept 10.0.0.1:1935 10.0.0.2 812 nginx"},
-		{"older, nobody listens here", kernelConnKey{Flow: flow4([4]byte{10, 0, 0, 2}, 5555, [4]byte{10, 0, 0, 9}, 80)}, "connect 10.0.0.2 10.0.0.9:80 99 ffmpeg"},
+		{"older, nothing listens here", kernelConnKey{Flow: flow4([4]byte{10, 0, 0, 2}, 5555, [4]byte{10, 0, 0, 9}, 80)}, "connect 10.0.0.2 10.0.0.9:80 99 ffmpeg"},
 		{"too many peers", kernelConnKey{Role: roleAccept, Others: 1, Flow: flow4([4]byte{10, 0, 0, 1}, 1935, [4]byte{}, 0)}, "accept 10.0.0.1:1935 others 812 nginx"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

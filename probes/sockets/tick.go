@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/probes/sockets/diag"
 	"snag/recording"
 )
@@ -195,7 +196,7 @@ func (r *running) judge(now time.Time, every bool) {
 // rank puts the most telling first, of those the ones that are followed, and of those the one whose last row is
 // oldest: where the allowance is less than what changes, each of them gets its turn.
 func rank(order []candidate) {
-	slices.SortStableFunc(order, func(a, b candidate) int {
+	sorting.StableBy(order, func(a, b candidate) int {
 		switch {
 		case a.level != b.level:
 			return cmp.Compare(b.level, a.level)

@@ -151,7 +151,7 @@ func (b *bench) awaitListener(addr string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	b.t.Fatalf("nobody listens at %s", addr)
+	b.t.Fatalf("nothing listens at %s", addr)
 }
 
 func tlsCases(t *testing.T, shop, user, nobody identity) []secured {

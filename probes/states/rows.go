@@ -2,11 +2,11 @@ package states
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"snag/internal/calls"
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/probes/sockets/diag"
 	"snag/probes/threads"
 	"snag/recording"
@@ -71,7 +71,7 @@ func rows(all []found, t recording.Time, looks uint64) (out []recording.ThreadSt
 		row.Threads = len(in[p])
 		out = append(out, *row)
 	}
-	slices.SortFunc(out, func(a, b recording.ThreadStates) int {
+	sorting.By(out, func(a, b recording.ThreadStates) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID), strings.Compare(a.State, b.State),
 			strings.Compare(a.Call, b.Call), cmp.Compare(a.FD, b.FD), cmp.Compare(a.Inode, b.Inode), cmp.Compare(a.Futex, b.Futex))
 	})

@@ -2,11 +2,11 @@ package syscalls
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"snag/internal/kernel"
+	"snag/internal/sorting"
 	"snag/probes/syscalls/uring"
 	"snag/probes/threads"
 	"snag/recording"
@@ -101,7 +101,7 @@ func (r *running) going() {
 			add(blocked(row.PID, row.TID, row.Comm, row.Syscall, begin, 0, "before"), row.FD, begin)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b one) int {
+	sorting.StableBy(all, func(a, b one) int {
 		return cmp.Or(compareBool(a.e.Attrs["idle"] != "", b.e.Attrs["idle"] != ""), cmp.Compare(a.e.T, b.e.T))
 	})
 	for i, o := range all {

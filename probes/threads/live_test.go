@@ -196,7 +196,7 @@ func TestProcessGone(t *testing.T) {
 	}
 	m := watch(t, c.Process.Pid, os.Getpid())
 	if got, ok := m.rec.Measured("threads.syscall"); !ok || got.State != recording.CoverageOK {
-		t.Errorf("coverage %+v, want ok: a process that ended is no failure", got)
+		t.Errorf("coverage %+v, want ok: a process that ended is not a failure", got)
 	}
 }
 

@@ -227,7 +227,7 @@ func (l *log) coverage(since recording.Time) recording.Coverage {
 		c.Cure = cure
 	}
 	if l.left > 0 {
-		say("the %d shortest pauses and waits are no events, none over %s", l.left, l.over)
+		say("the %d shortest pauses and waits are not events, none over %s", l.left, l.over)
 	}
 	if l.safepoints.n == 0 {
 		say("safepoints are not in it: stops without a collection, and the time until all threads stand, are not seen")

@@ -92,7 +92,7 @@ func (g *gather) coverage(form string) []recording.Coverage {
 		say(&lines, "%d lines are over 1 s older than the one above them", g.back)
 	}
 	if g.runs.left > 0 {
-		say(&lines, "%d lines that report something are no events: a file has %d at most", g.runs.left, mostEvents)
+		say(&lines, "%d lines that report something are not events: a file has %d at most", g.runs.left, mostEvents)
 	}
 	if g.freezes.n > mostEvents {
 		say(&lines, "freezes over %d are left out", mostEvents)

@@ -2,9 +2,9 @@ package logs
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -80,7 +80,7 @@ func (r *runs) closeAll(over func(*run) bool) {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, func(a, b runKey) int {
+	sorting.By(keys, func(a, b runKey) int {
 		return cmp.Or(cmp.Compare(r.open[a].first, r.open[b].first), cmp.Compare(a.what, b.what), cmp.Compare(a.subject, b.subject), cmp.Compare(a.process, b.process), cmp.Compare(a.host, b.host))
 	})
 	for _, key := range keys {

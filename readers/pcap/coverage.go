@@ -75,5 +75,5 @@ func links(all []capture.Interface) string {
 			return fmt.Sprintf("link type %d", uint16(i.Link))
 		}
 	}
-	return fmt.Sprintf("link types that are no IP, or cut by the snap length (%d bytes are needed)", packet.LeastSnap)
+	return fmt.Sprintf("link types that are not IP, or cut by the snap length (%d bytes are needed)", packet.LeastSnap)
 }

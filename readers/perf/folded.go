@@ -181,7 +181,7 @@ func readFoldedInto(ctx context.Context, in *reader.Input, o reader.Options, out
 	told.Lines, told.Foreign = f.read, f.noise
 	if f.noise > 0 {
 		told.Coverage[0].Lost += f.noise
-		partial(&told.Coverage[0], "%d of %d lines are no folded stacks", f.noise, f.read)
+		partial(&told.Coverage[0], "%d of %d lines are not folded stacks", f.noise, f.read)
 	}
 	return told, err
 }

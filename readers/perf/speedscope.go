@@ -62,7 +62,7 @@ func readSpeedscopeInto(ctx context.Context, in *reader.Input, o reader.Options,
 		if torn := file.torn(); torn != nil {
 			return reader.Told{}, torn
 		}
-		return reader.Told{}, fmt.Errorf("read %s: it is no whole JSON of speedscope's: %w", in.Path, err)
+		return reader.Told{}, fmt.Errorf("read %s: it is not whole JSON of speedscope's: %w", in.Path, err)
 	}
 	if f.exporter == "snag" && f.name == "snag offcpu" {
 		return reader.Told{}, fmt.Errorf("read %s: it is of time off the CPU, and does not say who waited how often: offcpu.pb.gz beside it does", in.Path)

@@ -111,7 +111,7 @@ func TestTornFilesGiveWhatCameBefore(t *testing.T) {
 		"gzip cut in its first 64 KiB":       {packed[:2000], 1000, HeadSize, "cut off after"},
 		"gzip whose last byte is missing":    {packed[:len(packed)-1], len(want), len(want), "cut off after"},
 		"gzip whose checksum is wrong":       {flipped, len(want), len(want), "damaged after"},
-		"gzip with something else behind it": {join(packed, []byte("this is no gzip member")), len(want), len(want), "damaged after"},
+		"gzip with something else behind it": {join(packed, []byte("this is not a gzip member")), len(want), len(want), "damaged after"},
 		"zstd cut in the middle":             {zstded(want)[:len(packed)/2], 0, len(want), "cut off after"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"snag/internal/packet"
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -175,7 +176,7 @@ func (b *Both) Clock() Offset {
 	if len(all) == 0 {
 		return Offset{}
 	}
-	slices.SortFunc(all, func(x, y passing) int { return cmp.Compare(x.then, y.then) })
+	sorting.By(all, func(x, y passing) int { return cmp.Compare(x.then, y.then) })
 	var apart []int64
 	for _, p := range all {
 		apart = append(apart, p.then-p.at)

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -56,7 +56,7 @@ func insideOf(ctx context.Context, all []exchange, calls Calls) []inside {
 		}
 	}
 	for _, of := range by {
-		slices.SortFunc(of, func(a, b int) int { return cmp.Compare(all[a].server.last[request], all[b].server.last[request]) })
+		sorting.By(of, func(a, b int) int { return cmp.Compare(all[a].server.last[request], all[b].server.last[request]) })
 	}
 	if err := calls(ctx, func(c Call) {
 		for _, i := range by[c.Remote] {

@@ -3,6 +3,8 @@ package sides
 import (
 	"cmp"
 	"slices"
+
+	"snag/internal/sorting"
 )
 
 // point is one comparison of two clocks: x is the time by the one, y what the other
@@ -61,7 +63,7 @@ func (h *hull) points() []point {
 }
 
 func sortPoints(all []point) {
-	slices.SortFunc(all, func(a, b point) int {
+	sorting.By(all, func(a, b point) int {
 		if c := cmp.Compare(a.x, b.x); c != 0 {
 			return c
 		}

@@ -2,7 +2,8 @@ package sides
 
 import (
 	"cmp"
-	"slices"
+
+	"snag/internal/sorting"
 )
 
 // How a connection of one capture was found on the other.
@@ -46,7 +47,7 @@ func match(a, b []*flow) []*connection {
 		return key{f.prefix[request], f.prefix[answer], uint64(f.high[request]), uint64(f.high[answer])},
 			whole && f.prefix[request] != 0 && f.prefix[answer] != 0
 	})
-	slices.SortFunc(m.out, func(x, y *connection) int { return cmp.Compare(x.ids[0], y.ids[0]) })
+	sorting.By(m.out, func(x, y *connection) int { return cmp.Compare(x.ids[0], y.ids[0]) })
 	return m.out
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"snag/internal/sorting"
 )
 
 // Path are captures of which some may lie on one path: a connection that is on three of
@@ -149,7 +151,7 @@ func (p *Path) Hops() (out []Hops) {
 		for mid := range between[n] {
 			mids = append(mids, mid)
 		}
-		slices.SortFunc(mids, func(x, y int) int { return p.nearer(x, y) })
+		sorting.By(mids, func(x, y int) int { return p.nearer(x, y) })
 		for _, mid := range mids {
 			pair := p.Pairs[p.pair(min(first, mid), max(first, mid))]
 			h.Between = append(h.Between, &Both{captures: pair.captures, conns: byID(between[n][mid])})
@@ -161,7 +163,7 @@ func (p *Path) Hops() (out []Hops) {
 }
 
 func byID(all []*connection) []*connection {
-	slices.SortFunc(all, func(a, b *connection) int { return a.ids[0] - b.ids[0] })
+	sorting.By(all, func(a, b *connection) int { return a.ids[0] - b.ids[0] })
 	return all
 }
 
@@ -187,7 +189,7 @@ func (p *Path) along(all []member) []member {
 		f := p.Captures[m.capture].index.flows[m.id]
 		return max(f.handshake(request), f.handshake(answer)) // who opened it may have been guessed wrong
 	}
-	slices.SortStableFunc(out, func(a, b member) int {
+	sorting.StableBy(out, func(a, b member) int {
 		x, y := took(a), took(b)
 		if x >= 0 && y >= 0 && apartBy(x, y) {
 			if x > y {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -257,7 +258,7 @@ func (j *joiner) end(ctx context.Context, calls Calls, out recording.Sink) Resul
 	if j.clock != nil {
 		j.res.Clock = j.clock.told()
 	}
-	slices.SortFunc(j.keep, func(a, b exchange) int { return cmp.Compare(a.client.first[request], b.client.first[request]) })
+	sorting.By(j.keep, func(a, b exchange) int { return cmp.Compare(a.client.first[request], b.client.first[request]) })
 	inside := insideOf(ctx, j.keep, calls)
 	for i := range j.keep {
 		row := j.keep[i].row(j.clock)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/readers/reader"
 	"snag/recording"
 )
@@ -64,7 +65,7 @@ func readSet(ctx context.Context, in []*reader.Input, o []reader.Options, out re
 		items = append(items, l.items(in[i].Path, data)...)
 	}
 	l.when(items, o)
-	slices.SortStableFunc(items, func(a, b item) int {
+	sorting.StableBy(items, func(a, b item) int {
 		switch {
 		case a.t < b.t:
 			return -1

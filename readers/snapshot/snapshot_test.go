@@ -99,7 +99,7 @@ func TestOutputsAreRead(t *testing.T) {
 		}
 		k.want(t, x.want)
 		if !told.Snapshot {
-			t.Errorf("%s is no snapshot", x.name)
+			t.Errorf("%s is not a snapshot", x.name)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (k *keeper) called(c *Called) {
 // best is the connection that moved most bytes.
 func (k *keeper) best(timed bool) (c conversation.Conversation, err error) {
 	if len(k.pids) > 1 {
-		return c, fmt.Errorf("read %s: descriptor %d is of processes %v: say of which with --pid", k.file, k.fd, slices.Sorted(maps.Keys(k.pids)))
+		return c, fmt.Errorf("read %s: descriptor %d is of processes %v: choose one with --pid", k.file, k.fd, slices.Sorted(maps.Keys(k.pids)))
 	}
 	var best *life
 	used := 0
@@ -142,7 +142,7 @@ func (l *life) finish(c *conversation.Conversation) {
 		for i := range c.Events {
 			c.Events[i].Out = !c.Events[i].Out
 		}
-		c.Lacks = append(c.Lacks, "the client's writes: it is the server's end, whose reads are taken for them")
+		c.Lacks = append(c.Lacks, "the client's writes: this is the server's end, and its reads are used instead")
 	}
 	if !c.Timed {
 		c.Lacks = append(c.Lacks, "times (strace -tt or -r)")

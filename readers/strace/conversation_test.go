@@ -62,7 +62,7 @@ func TestConversation(t *testing.T) {
 	for _, bad := range []struct {
 		pid, fd int
 		want    string
-	}{{0, 5, "descriptor 5 is of processes [4711 4712]: say of which with --pid"}, {4711, 9, "no call moved bytes over a connection that was descriptor 9 of process 4711"}} {
+	}{{0, 5, "descriptor 5 is of processes [4711 4712]: choose one with --pid"}, {4711, 9, "no call moved bytes over a connection that was descriptor 9 of process 4711"}} {
 		if _, err := conversationOf(t, aClient, bad.pid, bad.fd); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%v, want %q", err, bad.want)
 		}

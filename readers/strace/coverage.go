@@ -38,7 +38,7 @@ func (t *Trace) coverage(style Style) []recording.Coverage {
 		return append(out, trace)
 	}
 	out = append(out, trace, row("threads.syscall", "where each thread was at the end of each second; one that was in no call counts as running"),
-		row("offcpu.waits", "calls of 1 ms and more in which threads sleep, by their length; what is no call is not seen, nor are stacks"))
+		row("offcpu.waits", "calls of 1 ms and more in which threads sleep, by their length; what is not a call is not seen, nor are stacks"))
 	if t.saw&locking != 0 {
 		out = append(out, row("locks.futex", "who holds a lock is taken to be who woke its waiters"))
 	}

@@ -1,8 +1,7 @@
 package strace
 
 import (
-	"slices"
-
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -57,7 +56,7 @@ func (t *Trace) tellFound() {
 		}
 		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b recording.Event) int { return int(a.T - b.T) })
+	sorting.By(all, func(a, b recording.Event) int { return int(a.T - b.T) })
 	for _, e := range all {
 		t.out.Append(e)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -160,7 +161,7 @@ func (r *Rule) Holds(now recording.Time) (text string, ok bool) {
 	if len(v.vector) == 0 {
 		return "", false
 	}
-	slices.SortFunc(v.vector, func(a, b sample) int { return labels.Compare(a.labels, b.labels) })
+	sorting.By(v.vector, func(a, b sample) int { return labels.Compare(a.labels, b.labels) })
 	text = fmt.Sprintf("%s: %.4g", r.text, v.vector[0].v)
 	if l := v.vector[0].labels; l.Len() > 0 {
 		text += " for " + l.String()

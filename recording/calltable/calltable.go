@@ -5,8 +5,8 @@ package calltable
 import (
 	"cmp"
 	"maps"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -88,7 +88,7 @@ func (t Table) Coarser(most int) (rows []*recording.Call, folded int) {
 		}
 		t.fold(keep, step)
 	}
-	rows = slices.SortedFunc(maps.Values(t), func(a, b *recording.Call) int {
+	rows = sorting.Collect(maps.Values(t), func(a, b *recording.Call) int {
 		return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID), cmp.Compare(a.Call, b.Call), cmp.Compare(a.FD, b.FD))
 	})
 	return rows, all - len(rows)
@@ -105,7 +105,7 @@ func (t Table) fold(keep int, coarser func(Key) Key) {
 		all = append(all, entry{k, row})
 	}
 	// Of equally long ones always the same are kept: a file reads the same every time.
-	slices.SortFunc(all, func(a, b entry) int {
+	sorting.By(all, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(b.row.Sum, a.row.Sum), cmp.Compare(a.key.PID, b.key.PID), cmp.Compare(a.key.TID, b.key.TID),
 			cmp.Compare(a.key.Call, b.key.Call), cmp.Compare(a.key.FD, b.key.FD))
 	})

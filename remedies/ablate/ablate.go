@@ -149,7 +149,7 @@ func (s *study) round(ctx context.Context, measure Measure) error {
 			r.y, failure = math.NaN(), fmt.Errorf("%w: a run measured %v", ErrFailed, r.y)
 			failed++
 		case math.IsNaN(r.y) || math.IsInf(r.y, 0):
-			return fmt.Errorf("a run measured %v: that is no figure", r.y)
+			return fmt.Errorf("a run measured %v: that is not a figure", r.y)
 		}
 	}
 	if failed == len(runs) {

@@ -207,7 +207,7 @@ func (s *study) setting(i int, classes [][]int) Setting {
 	case s.idle():
 		out.Why, out.More = "the figure was 0 in every run", 0
 	case c.found == Helps || c.found == Hurts || c.found == Acts:
-		out.Why, out.More = "its group does something; it was not tested by itself", 0
+		out.Why, out.More = "its group does something; it was not tested separately", 0
 	case c.rounds() < fewest:
 		out.Why, out.More = "too few rounds", fewest
 	case s.patchy() > 0 && !s.o.Ratio && s.o.Grain < s.patchy():

@@ -122,7 +122,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"an unknown kind":            {func(p *plan.Plan) { p.Changes[0].Target.Kind = "file" }, `snag changes no "file"`},
 		"the same twice":             {func(p *plan.Plan) { p.Changes[2].Target = p.Changes[0].Target }, "set the same"},
 		"nothing":                    {func(p *plan.Plan) { p.Changes = nil }, "no change that snag could make"},
-		"a namespace with a path":    {func(p *plan.Plan) { p.Changes[2].Target.Netns = "../x" }, "is no name of a namespace"},
+		"a namespace with a path":    {func(p *plan.Plan) { p.Changes[2].Target.Netns = "../x" }, "is not a name of a namespace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -320,7 +320,7 @@ func TestTheGuardUndoesWhatNobodyConfirms(t *testing.T) {
 		t.Error("it did not wait")
 	}
 	e, err := s.Find("")
-	if err != nil || e.State.Phase != Undone || !strings.Contains(e.State.Why, "nobody confirmed") {
+	if err != nil || e.State.Phase != Undone || !strings.Contains(e.State.Why, "it was not confirmed") {
 		t.Errorf("%v %+v", err, e.State)
 	}
 	asBefore(t, s)

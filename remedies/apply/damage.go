@@ -86,7 +86,7 @@ func (s *Store) undoDamaged(e Entry, why string, l log) error {
 	case err != nil:
 		return errors.Join(said, err, damaged{fmt.Errorf("all others of the %d settings that are certain are as before", len(e.State.Changes))})
 	case e.State.Unknown:
-		return errors.Join(said, damaged{fmt.Errorf("certain: the %d settings whose records could be read are as before; not certain: which others were changed. Compare them by hand with %s/%s, then remove the folder", len(e.State.Changes), e.Dir, planFile)})
+		return errors.Join(said, damaged{fmt.Errorf("certain: the %d settings with readable records are as before; not certain: which others were changed. Compare them by hand with %s/%s, then remove the folder", len(e.State.Changes), e.Dir, planFile)})
 	}
-	return errors.Join(said, damaged{fmt.Errorf("certain: all %d settings of the plan were looked at and are as before (%d of them by the plan beside the journal, whose checksum is right); not certain: what else the lost records said", len(e.State.Changes), fromPlan)})
+	return errors.Join(said, damaged{fmt.Errorf("certain: all %d settings of the plan were looked at and are as before (%d of them by the plan beside the journal; its checksum is right); not certain: what else the lost records said", len(e.State.Changes), fromPlan)})
 }

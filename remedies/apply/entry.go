@@ -10,9 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/remedies/journal"
 	"snag/remedies/plan"
 )
@@ -50,7 +50,7 @@ func (s *Store) All() ([]Entry, error) {
 			all = append(all, s.entry(d.Name()))
 		}
 	}
-	slices.SortStableFunc(all, byBeginning)
+	sorting.StableBy(all, byBeginning)
 	return all, nil
 }
 

@@ -163,7 +163,7 @@ func (s *Store) due(ctx context.Context, e Entry) string {
 	case e.State.Phase == Trying:
 		return "the trial's time was over at " + s.DeadlineOf(e.State).Format(time.TimeOnly)
 	}
-	return "nobody confirmed it by " + s.DeadlineOf(e.State).Format(time.TimeOnly)
+	return "it was not confirmed by " + s.DeadlineOf(e.State).Format(time.TimeOnly)
 }
 
 // undoUntilDone undoes a plan, and tries again as long as that may help: where another

@@ -33,7 +33,7 @@ func (s *Store) UndoOverdue() (all []Overdue) {
 		if !s.over(st, overdueBy) && !abandoned(e) {
 			continue
 		}
-		why := "nobody confirmed it by " + s.DeadlineOf(st).Format(time.TimeOnly) + ", and its guard was gone"
+		why := "it was not confirmed by " + s.DeadlineOf(st).Format(time.TimeOnly) + ", and its guard was gone"
 		if abandoned(e) {
 			why = "the snag that tried the settings out has ended, and its guard was gone"
 		}

@@ -16,7 +16,7 @@ func checkFolder(dir string) error {
 	}
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
-		return fmt.Errorf("%s is no folder", dir)
+		return fmt.Errorf("%s is not a folder", dir)
 	case st.Uid != 0 && int(st.Uid) != os.Geteuid():
 		return fmt.Errorf("%s belongs to user %d: what another user wrote is not used; chown it to root, if its files are yours", dir, st.Uid)
 	case st.Mode&0o022 != 0:

@@ -11,7 +11,7 @@ import (
 // rules of all roles, in the order in which they are told.
 var rules = []rule{
 	{[]Role{UDPMedia}, receiveMax, "receive buffers (net.core.rmem_max)", "net.core.rmem_max was not read"},
-	{[]Role{UDPMedia}, receiveDefault, "receive buffers that nobody asked for (net.core.rmem_default)", "net.core.rmem_default was not read"},
+	{[]Role{UDPMedia}, receiveDefault, "receive buffers that no program asked for (net.core.rmem_default)", "net.core.rmem_default was not read"},
 	{roles: []Role{UDPMedia}, look: clamped},
 	{[]Role{UDPMedia}, sendBuffer, "send buffers (net.core.wmem_default, wmem_max)", "Udp SndbufErrors was not counted twice"},
 	{[]Role{UDPMedia}, udpMemory, "the memory of all UDP sockets (net.ipv4.udp_mem)", "net.ipv4.udp_mem or what of it is used was not read"},
@@ -130,7 +130,7 @@ func tcpBuffers(h host) (out []Risk, covered string) {
 			continue
 		}
 		want := math.Exp2(math.Ceil(math.Log2(need)))
-		s := sysctl(name, whole(v[0])+" "+whole(v[1])+" "+whole(want), fmt.Sprintf("it grows to %s, and %s", units.Bytes(v[2]), what), "memory of connections whose peer is slow")
+		s := sysctl(name, whole(v[0])+" "+whole(v[1])+" "+whole(want), fmt.Sprintf("it grows to %s, and %s", units.Bytes(v[2]), what), "memory of connections with a slow peer")
 		s.Needs = "new connections"
 		out = append(out, Risk{Setting: s, Source: "Documentation/networking/ip-sysctl.rst (tcp_rmem, tcp_wmem); net/ipv4/tcp_input.c (tcp_rcv_space_adjust)",
 			Shows: "rwnd_limited or sndbuf_limited in ss -ti: snag find names it small-receive-window"})

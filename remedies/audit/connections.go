@@ -36,7 +36,7 @@ func mtuProbing(h host) ([]Risk, string) {
 	case !h.far:
 		return nil, "net.ipv4.tcp_mtu_probing: no peer farther than 10 ms was seen (--rtt says how far they are)"
 	}
-	return []Risk{{Setting: sysctl("net.ipv4.tcp_mtu_probing", "1", "it is 0: a viewer behind a tunnel whose ICMP is filtered gets small answers and no segment", "smaller packets where loss is taken for a black hole"),
+	return []Risk{{Setting: sysctl("net.ipv4.tcp_mtu_probing", "1", "it is 0: a viewer behind a tunnel that filters ICMP gets small answers and no segment", "smaller packets where loss is taken for a black hole"),
 		Source: "RFC 4821; net/ipv4/tcp_timer.c (tcp_mtu_probing)", Shows: "ss -ti: backoff of 3 and more with bytes_acked standing still: snag find names it pmtu-blackhole"}}, ""
 }
 

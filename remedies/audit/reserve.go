@@ -29,7 +29,7 @@ func freeReserve(h host) ([]Risk, string) {
 	if want <= now {
 		return nil, fmt.Sprintf("it is %s, a twentieth of the memory and more already, though %s allocations had to wait", units.Bytes(1024*now), units.Count(stalls))
 	}
-	return []Risk{{Setting: sysctl("vm.min_free_kbytes", whole(want), fmt.Sprintf("it is %s, and %s allocations had to wait for memory to be freed; receive work can't wait, and drops", units.Bytes(1024*now), units.Count(stalls)), "that much memory is used by nobody"),
+	return []Risk{{Setting: sysctl("vm.min_free_kbytes", whole(want), fmt.Sprintf("it is %s, and %s allocations had to wait for memory to be freed; receive work can't wait, and drops", units.Bytes(1024*now), units.Count(stalls)), "that much memory stays unused"),
 		Source: "Documentation/admin-guide/sysctl/vm.rst (min_free_kbytes)", Shows: "allocstall in /proc/vmstat, page allocation failures in dmesg: snag find names it memory-fragmentation"}}, ""
 }
 

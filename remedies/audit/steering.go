@@ -32,7 +32,7 @@ func sendQueues(h host) (out []Risk, covered string) {
 			}
 			s := suspect.Setting{Kind: "xps", At: recording.Subject{Device: n.Device}, Queue: &q, Value: cpus.Mask(mine, host), Group: "xps " + n.Device,
 				Why:  fmt.Sprintf("%d send queues at %s and %d CPUs, and no mask: a hash chooses the queue, and CPUs wait for each other at its lock", len(queues), mbit(float64(*n.Speed)*1e6/8), host),
-				Risk: "packets of a flow whose program moves to another CPU change their queue, once all that is under way was acknowledged"}
+				Risk: "when a program moves to another CPU, its flow changes the queue once all data in flight is acknowledged"}
 			out = append(out, Risk{Setting: s, Source: "Documentation/networking/scaling.rst (XPS: Suggested Configuration)", Shows: "native_queued_spin_lock_slowpath below __dev_queue_xmit in a profile: snag find names it kernel-hot-path"})
 		}
 	}

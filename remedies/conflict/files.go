@@ -7,9 +7,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/remedies/sysctld"
 )
 
@@ -94,7 +94,7 @@ func dropIns(root string, dirs []string, suffix string) []string {
 	for _, name := range at {
 		out = append(out, name)
 	}
-	slices.SortFunc(out, func(a, b string) int { return cmp.Compare(path.Base(a), path.Base(b)) })
+	sorting.By(out, func(a, b string) int { return cmp.Compare(path.Base(a), path.Base(b)) })
 	return out
 }
 

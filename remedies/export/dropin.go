@@ -29,7 +29,7 @@ func (n in) dropIn(c plan.Change) (d dropIn, ok bool) {
 	case "cpu-quota":
 		d.unit = path.Base(t.Path)
 		if !isUnit(d.unit) {
-			d.why = "the control group " + t.Path + " is no service's or slice's of systemd: who makes it must set its quota"
+			d.why = "the control group " + t.Path + " is not a service's or slice's of systemd: who makes it must set its quota"
 			return d, true
 		}
 		lines, err := quotaLines(c.Then)
@@ -50,7 +50,7 @@ func (n in) dropIn(c plan.Change) (d dropIn, ok bool) {
 	}
 	kind, ok := unitSections[path.Ext(d.unit)]
 	if !ok {
-		d.why = d.unit + " is no unit that a file sets: who makes it must say it then (systemd-run -p)"
+		d.why = d.unit + " is not a unit that a file sets: who makes it must say it then (systemd-run -p)"
 		return d, true
 	}
 	d.section = kind
@@ -91,7 +91,7 @@ func isUnit(name string) bool {
 func quotaLines(value string) ([]string, error) {
 	f := strings.Fields(value)
 	if len(f) != 2 {
-		return nil, fmt.Errorf("%q is no quota", value)
+		return nil, fmt.Errorf("%q is not a quota", value)
 	}
 	if f[0] == "max" {
 		return []string{"CPUQuota="}, nil
@@ -99,7 +99,7 @@ func quotaLines(value string) ([]string, error) {
 	quota, err1 := strconv.ParseUint(f[0], 10, 64)
 	period, err2 := strconv.ParseUint(f[1], 10, 64)
 	if err1 != nil || err2 != nil || period == 0 {
-		return nil, fmt.Errorf("%q is no quota", value)
+		return nil, fmt.Errorf("%q is not a quota", value)
 	}
 	lines := []string{"CPUQuota=" + percent(quota, period)}
 	if period != 100_000 { // systemd's own

@@ -131,7 +131,7 @@ func As(format string, p *plan.Plan, name string, kinds map[string]plan.Kind, f 
 		name = Name(p)
 	}
 	if !goodName.MatchString(name) {
-		return Result{}, fmt.Errorf("%q is no name for files: small letters, digits and single dashes, at most 40", name)
+		return Result{}, fmt.Errorf("%q is not a name for files: small letters, digits and single dashes, at most 40", name)
 	}
 	ordered := *p
 	ordered.Changes = plan.Ordered(p.Changes)

@@ -98,7 +98,7 @@ func (n in) networkSection(c plan.Change) (device string, k keyed, why string) {
 func (n in) qdiscNetwork(c plan.Change) (device string, k keyed, why string) {
 	t := c.Target
 	if parentOf(t) != "root" {
-		return "", k, "a .network file can't name the queues of an mq, whose handle the kernel chooses: --as unit holds it"
+		return "", k, "a .network file can't name the queues of an mq, since the kernel chooses its handle: --as unit sets it"
 	}
 	words, why := n.wholeQdisc(c)
 	if why != "" {

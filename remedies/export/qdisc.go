@@ -20,7 +20,7 @@ func (n in) qdiscActions(c plan.Change) (all []action, why string) {
 	if parent := parentOf(t); parent != "root" {
 		_, minor, ok := strings.Cut(parent, ":")
 		if !ok {
-			return nil, "its parent " + parent + " is no class"
+			return nil, "its parent " + parent + " is not a class"
 		}
 		if !n.underMQ(t) {
 			return nil, "its parent " + parent + " is a class that somebody else makes at a boot: add it there (tc qdisc replace … parent " + parent + ")"

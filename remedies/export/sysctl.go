@@ -20,7 +20,7 @@ func sysctlD(n in) Result {
 		why := ""
 		switch {
 		case c.Target.Kind != "sysctl":
-			why = "it is no sysctl: --as unit holds it"
+			why = "it is not a sysctl: --as unit holds it"
 		case unnamed(c.Target):
 			why = noName
 		case c.Target.Netns != "":

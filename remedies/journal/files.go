@@ -25,7 +25,7 @@ func OpenFile(path string, flags int) (*os.File, error) {
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		_ = unix.Close(fd)
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	return os.NewFile(uintptr(fd), path), nil
 }

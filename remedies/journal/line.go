@@ -65,7 +65,7 @@ func decode(text []byte) (l line, err error) {
 
 func decodeRecord(text []byte) (r Record, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, errors.New("it is no record")
+		return r, errors.New("it is not a record")
 	}
 	switch r.Step {
 	case "":

@@ -202,7 +202,7 @@ func readAll(f *os.File) ([]byte, error) {
 		return nil, cause(err)
 	}
 	if st.Size() > maxJournal {
-		return nil, fmt.Errorf("it has %d bytes: it is no journal of snag's", st.Size())
+		return nil, fmt.Errorf("it has %d bytes: it is not a journal of snag's", st.Size())
 	}
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxJournal+1))
 	if err != nil {

@@ -18,7 +18,7 @@ type cpuQuota struct{}
 
 func (cpuQuota) Valid(t plan.Target, value string) error {
 	if t.Path == "" || t.Path != path.Clean(t.Path) || !strings.HasPrefix(t.Path, "/") || t.Path == "/" {
-		return fmt.Errorf("%q is no control group: it is its path below the hierarchy's root, as /system.slice/nginx.service", t.Path)
+		return fmt.Errorf("%q is not a control group: it is its path below the hierarchy's root, as /system.slice/nginx.service", t.Path)
 	}
 	_, _, err := parseQuota(value)
 	return err

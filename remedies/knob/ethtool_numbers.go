@@ -147,7 +147,7 @@ func (g ethNumbers) Write(h Host, t plan.Target, value string) error {
 		if n.onOff {
 			v = map[string]uint64{"on": 1}[value]
 		} else if v, err = strconv.ParseUint(value, 10, 32); err != nil {
-			return fmt.Errorf("set %s: %q is no number", t, value)
+			return fmt.Errorf("set %s: %q is not a number", t, value)
 		}
 		all, err := g.read(e, t)
 		if err != nil {

@@ -63,7 +63,7 @@ func (feature) Valid(t plan.Target, value string) error {
 	}
 	// ETH_GSTRING_LEN; a name that the kernel has not is its answer, not ours.
 	if t.Name == "" || len(t.Name) > 32 || strings.Trim(t.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		return fmt.Errorf("%q is no feature: ethtool -k shows their names, as rx-ntuple-filter", t.Name)
+		return fmt.Errorf("%q is not a feature: ethtool -k shows their names, as rx-ntuple-filter", t.Name)
 	}
 	return onOff("the feature "+t.Name, value)
 }

@@ -30,7 +30,7 @@ func (irq) path(h Host, t plan.Target) string {
 
 func (irq) Valid(t plan.Target, value string) error {
 	if t.IRQ < 1 || t.IRQ > 1<<20 {
-		return fmt.Errorf("%d is no interrupt: /proc/interrupts has their numbers", t.IRQ)
+		return fmt.Errorf("%d is not an interrupt: /proc/interrupts has their numbers", t.IRQ)
 	}
 	mask, err := parseMask(value)
 	if err == nil && mask.Sign() == 0 {

@@ -139,7 +139,7 @@ func TestQueuesOfTheKernelsOwnMQ(t *testing.T) {
 	}
 	root := plan.Target{Kind: "qdisc", Device: "tap0", Netns: name}
 	if err := Kinds["qdisc"].Write(Real(), root, "pfifo limit 5"); err == nil || !strings.Contains(err.Error(), "would be lost") {
-		t.Errorf("a queue has a qdisc of its own: %v", err)
+		t.Errorf("a queue has its own qdisc: %v", err)
 	}
 }
 

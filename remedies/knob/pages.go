@@ -2,8 +2,9 @@ package knob
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"snag/internal/sorting"
 )
 
 // Page is what the documents say of one kind of setting, or of one group of sysctls.
@@ -22,7 +23,7 @@ type Page struct {
 // Pages are all, by name.
 func Pages() []Page {
 	all := append(kindPages(), sysctlPages()...)
-	slices.SortFunc(all, func(a, b Page) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(all, func(a, b Page) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 

@@ -160,7 +160,7 @@ func (f *foundQdisc) replaceable(c tcConn) error {
 	}
 	for _, q := range f.all {
 		if q.parent>>16 == f.handle>>16 && q.parent < ingressPlace && (f.kind != "mq" || q.handle != 0) {
-			return fmt.Errorf("it has a qdisc of its own below it (%s at %s), which would be lost: change it by hand", q.kind, handleText(q.parent))
+			return fmt.Errorf("it has its own qdisc below it (%s at %s), which would be lost: change it by hand", q.kind, handleText(q.parent))
 		}
 	}
 	filters, err := c.hasFilters(f.handle)

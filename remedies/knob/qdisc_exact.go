@@ -47,12 +47,12 @@ type reported struct {
 func parseSnapshot(text string) (r reported, err error) {
 	words := strings.Split(text, " ")
 	if len(words) != 3 {
-		return r, fmt.Errorf("%q is no state of a qdisc", text)
+		return r, fmt.Errorf("%q is not a qdisc state", text)
 	}
 	var ok bool
 	handle, err1 := strconv.ParseUint(words[1], 16, 32)
 	if r.options, err = hex.DecodeString(words[2]); err != nil || err1 != nil {
-		return r, fmt.Errorf("%q is no state of a qdisc", text)
+		return r, fmt.Errorf("%q is not a qdisc state", text)
 	}
 	r.handle = uint32(handle)
 	if r.kind, ok = qdiscKindOf(words[0]); !ok {

@@ -83,7 +83,7 @@ func (c tcConn) all() ([]seenQdisc, error) {
 
 func decodeQdisc(b []byte) (seenQdisc, error) {
 	if len(b) < 20 {
-		return seenQdisc{}, fmt.Errorf("%d bytes are no tcmsg", len(b))
+		return seenQdisc{}, fmt.Errorf("%d bytes are not a tcmsg", len(b))
 	}
 	q := seenQdisc{index: int32(binary.NativeEndian.Uint32(b[4:])), handle: binary.NativeEndian.Uint32(b[8:]), parent: binary.NativeEndian.Uint32(b[12:])}
 	d, err := netlink.NewAttributeDecoder(b[20:])
@@ -195,7 +195,7 @@ func placeOf(t plan.Target) (qdiscPlace, error) {
 	case t.Queue != nil && t.Parent != "":
 		return qdiscPlace{}, fmt.Errorf("%s has both a parent and a queue: name one", t)
 	case t.Queue != nil && (*t.Queue < 0 || *t.Queue > 4095):
-		return qdiscPlace{}, fmt.Errorf("%s is no queue", t)
+		return qdiscPlace{}, fmt.Errorf("%s is not a queue", t)
 	case t.Queue != nil:
 		return qdiscPlace{queue: *t.Queue}, nil
 	case t.Parent == "" || t.Parent == "root":
@@ -208,7 +208,7 @@ func placeOf(t plan.Target) (qdiscPlace, error) {
 	a, err1 := strconv.ParseUint(major, 16, 16)
 	b, err2 := strconv.ParseUint(minor, 16, 16)
 	if !ok || err1 != nil || err2 != nil || b == 0 || a == 0xffff {
-		return qdiscPlace{}, fmt.Errorf("%q is no place of a qdisc: it is root, or a class as 8001:1 (hexadecimal)", t.Parent)
+		return qdiscPlace{}, fmt.Errorf("%q is not the place of a qdisc: it is root, or a class as 8001:1 (hexadecimal)", t.Parent)
 	}
 	if a == 0 {
 		return qdiscPlace{queue: int(b) - 1}, nil

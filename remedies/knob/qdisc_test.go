@@ -85,8 +85,8 @@ func TestWordsOfAQdisc(t *testing.T) {
 	}
 	target := plan.Target{Kind: "qdisc", Device: "eth0"}
 	for words, want := range map[string]string{
-		"":                           "is no qdisc",
-		"netem delay 10ms":           "no kind of qdisc that snag makes",
+		"":                           "is not a qdisc",
+		"netem delay 10ms":           "not a kind of qdisc that snag makes",
 		"default":                    "followed by its kind",
 		"pfifo limit":                "needs 1 numbers",
 		"pfifo limit 0":              "1 to 2147483647",
@@ -95,7 +95,7 @@ func TestWordsOfAQdisc(t *testing.T) {
 		"pfifo limit 5.5":            "is a number",
 		"fq limit 5 limit 6":         "twice",
 		"fq buckets 1000":            "power of two",
-		"fq; reboot":                 "no kind of qdisc",
+		"fq; reboot":                 "not a kind of qdisc",
 		"fq flow_limit 1e3":          "is a number",
 		"tbf rate 1mbit":             "needs rate, burst and limit",
 		"pfifo_fast limit 1":         "no option",

@@ -111,7 +111,7 @@ func encodeNone(*qdiscKind, qdiscValues) ([]byte, error) { return nil, nil }
 // decodeFIFO reads struct tc_fifo_qopt: the limit.
 func decodeFIFO(_ *qdiscKind, b []byte) (qdiscValues, error) {
 	if len(b) < 4 {
-		return nil, fmt.Errorf("its options have %d bytes: they are no limit", len(b))
+		return nil, fmt.Errorf("its options have %d bytes: they are not a limit", len(b))
 	}
 	return qdiscValues{"limit": {uint64(binary.NativeEndian.Uint32(b))}}, nil
 }
@@ -156,7 +156,7 @@ func decodeTBF(_ *qdiscKind, b []byte) (qdiscValues, error) {
 	case d.Err() != nil:
 		return nil, d.Err()
 	case len(parms) < tbfParmsSize:
-		return nil, fmt.Errorf("its options have %d bytes: they are no rate", len(parms))
+		return nil, fmt.Errorf("its options have %d bytes: they are not a rate", len(parms))
 	}
 	at := func(i int) uint32 { return binary.NativeEndian.Uint32(parms[i:]) }
 	if at(12+8) != 0 || binary.NativeEndian.Uint16(parms[2:]) != 0 || binary.NativeEndian.Uint16(parms[6:]) != 0 {
@@ -205,7 +205,7 @@ const sfqSize = 68 + 4
 // decodeSFQ reads it. With RED it is left to a person.
 func decodeSFQ(_ *qdiscKind, b []byte) (qdiscValues, error) {
 	if len(b) < 44 {
-		return nil, fmt.Errorf("its options have %d bytes: they are no struct tc_sfq_qopt_v1", len(b))
+		return nil, fmt.Errorf("its options have %d bytes: they are not a struct tc_sfq_qopt_v1", len(b))
 	}
 	at := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(b[i:])) }
 	if at(32) != 0 || at(36) != 0 {

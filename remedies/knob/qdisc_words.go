@@ -29,15 +29,15 @@ func parseQdisc(text string) (q qdiscText, err error) {
 			q.name = words[0]
 			return q, nil
 		}
-		return q, fmt.Errorf("%q is no qdisc: default is followed by its kind alone", text)
+		return q, fmt.Errorf("%q is not a qdisc: default is followed by its kind alone", text)
 	}
 	if len(words) == 0 {
-		return q, fmt.Errorf("%q is no qdisc: it is a kind and its options, as \"fq limit 10000 flow_limit 100\"", text)
+		return q, fmt.Errorf("%q is not a qdisc: it is a kind and its options, as \"fq limit 10000 flow_limit 100\"", text)
 	}
 	var ok bool
 	q.name = words[0]
 	if q.kind, ok = qdiscKindOf(words[0]); !ok {
-		return q, fmt.Errorf("%q is no kind of qdisc that snag makes: it knows %s", words[0], strings.Join(qdiscNames(), ", "))
+		return q, fmt.Errorf("%q is not a kind of qdisc that snag makes. It makes %s", words[0], strings.Join(qdiscNames(), ", "))
 	}
 	q.values = qdiscValues{}
 	for words = words[1:]; len(words) > 0; {

@@ -34,7 +34,7 @@ func onQueue(t plan.Target) error {
 	case t.Queue == nil:
 		return fmt.Errorf("%s needs a queue", t.Kind)
 	case *t.Queue < 0 || *t.Queue > 4095:
-		return fmt.Errorf("%s is no queue", t)
+		return fmt.Errorf("%s is not a queue", t)
 	}
 	return validNetns(t)
 }
@@ -94,7 +94,7 @@ func parseMask(text string) (*big.Int, error) {
 	all := ""
 	for i, group := range strings.Split(strings.TrimSpace(text), ",") {
 		if group == "" || len(group) > 8 || strings.Trim(group, "0123456789abcdefABCDEF") != "" {
-			return nil, fmt.Errorf("%q is no mask of CPUs: hexadecimal digits in groups of eight, parted by commas, as ff or 1,00000000", text)
+			return nil, fmt.Errorf("%q is not a CPU mask: hexadecimal digits in groups of eight, parted by commas, as ff or 1,00000000", text)
 		}
 		if i > 0 {
 			group = strings.Repeat("0", 8-len(group)) + group

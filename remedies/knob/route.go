@@ -35,11 +35,11 @@ var metrics = map[string]metric{
 func (route) Valid(t plan.Target, value string) error {
 	m, ok := metrics[t.Name]
 	if !ok {
-		return fmt.Errorf("%q is no metric of a route that snag sets", t.Name)
+		return fmt.Errorf("%q is not a metric of a route that snag sets", t.Name)
 	}
 	if t.Route != "default" {
 		if _, err := netip.ParsePrefix(t.Route); err != nil {
-			return fmt.Errorf("%q is no route: it is a prefix as 10.0.0.0/8, or default", t.Route)
+			return fmt.Errorf("%q is not a route: it is a prefix as 10.0.0.0/8, or default", t.Route)
 		}
 	}
 	if err := validNetns(t); err != nil {
@@ -62,7 +62,7 @@ func (route) Read(h Host, t plan.Target) (value string, err error) {
 func (route) Write(h Host, t plan.Target, value string) error {
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		return fmt.Errorf("set %s: %q is no number", t, value)
+		return fmt.Errorf("set %s: %q is not a number", t, value)
 	}
 	return h.inside(t, func() error {
 		r, err := findRoute(t)
@@ -135,7 +135,7 @@ func onesOf(r netlink.Route) int {
 func RouteTo(h Host, netns, address string) (dst string, err error) {
 	a, err := netip.ParseAddr(address)
 	if err != nil {
-		return "", fmt.Errorf("%q is no address", address)
+		return "", fmt.Errorf("%q is not an address", address)
 	}
 	err = h.In(netns, func() error {
 		family := netlink.FAMILY_V4

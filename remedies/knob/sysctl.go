@@ -128,7 +128,7 @@ func sysctlOf(name string) (*Sysctl, error) {
 		device := name[len(before) : len(name)-len(after)]
 		// dev_valid_name of net/core/dev.c.
 		if len(device) > 15 || device == "." || device == ".." || strings.ContainsAny(device, "/: \t\n\x00*") {
-			return nil, fmt.Errorf("sysctl %s: %q is no interface", name, device)
+			return nil, fmt.Errorf("sysctl %s: %q is not an interface", name, device)
 		}
 		return s, nil
 	}

@@ -13,7 +13,7 @@ var addressSysctls = []Sysctl{
 		Helps: "as for IPv4", Hurts: "memory", Source: "net/core/neighbour.c"},
 	{Name: "net.ipv6.neigh.default.gc_thresh3", About: "the same for IPv6", Unit: "neighbours", Min: 1, Max: maxInt32, Since: "2.2",
 		Helps: "as for IPv4", Hurts: "memory", Source: "net/core/neighbour.c"},
-	{Name: "net.ipv4.conf.*.rp_filter", About: "whether a packet is dropped whose sender would not be reached by the way it came; the larger of the interface's and all's holds", Unit: "0: no, 1: by this interface (RFC 3704 strict), 2: by any (loose)", Min: 0, Max: 2, Netns: true, Since: "2.2 (2 since 2.6.31)",
+	{Name: "net.ipv4.conf.*.rp_filter", About: "whether a packet is dropped when its sender is not reached through the interface that it came in on; the larger of the interface's value and all's applies", Unit: "0: no, 1: by this interface (RFC 3704 strict), 2: by any (loose)", Min: 0, Max: 2, Netns: true, Since: "2.2 (2 since 2.6.31)",
 		Helps: "2: answers that come in by another interface than they would go out by", Hurts: "0: packets with a forged sender pass", Source: "Documentation/networking/ip-sysctl.rst; net/ipv4/fib_frontend.c"},
 	{Name: "net.ipv4.conf.*.arp_ignore", About: "which addresses an interface answers for", Unit: "0: any of the host, 1: its own, 2: its own in its subnet", Min: 0, Max: 2, Netns: true, Since: "2.6.4",
 		Helps: "1: two interfaces in one subnet that answer for each other (ARP flux)", Hurts: "addresses on lo are no longer answered for", Source: "Documentation/networking/ip-sysctl.rst"},

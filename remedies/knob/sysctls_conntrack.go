@@ -18,5 +18,5 @@ var conntrackSysctls = []Sysctl{
 	{Name: "net.netfilter.nf_conntrack_udp_timeout_stream", About: "the same of UDP that went both ways", Unit: "s", Min: 1, Max: 65536, Netns: true, Since: "2.6.19",
 		Helps: "a table full of UDP flows", Hurts: "media that pauses longer breaks through NAT", Source: "net/netfilter/nf_conntrack_proto_udp.c"},
 	{Name: "net.netfilter.nf_conntrack_tcp_be_liberal", About: "whether packets outside the window pass as well", Unit: "0 or 1", Min: 0, Max: 1, Netns: true, Since: "2.6.19",
-		Helps: "1: long ways whose packets count as invalid, and are dropped", Hurts: "rules see less", Source: "net/netfilter/nf_conntrack_proto_tcp.c"},
+		Helps: "1: long paths: their packets count as invalid and are dropped", Hurts: "rules see less", Source: "net/netfilter/nf_conntrack_proto_tcp.c"},
 }

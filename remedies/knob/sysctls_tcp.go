@@ -60,5 +60,5 @@ var tcpSysctls = []Sysctl{
 	{Name: "net.ipv4.tcp_max_orphans", About: "connections that no program holds any more", Unit: "connections", Min: 1, Max: maxInt32, Since: "2.2",
 		Helps: "\"too many orphaned sockets\": resets in place of an end", Hurts: "memory, about 64 KiB each at most", Source: "net/ipv4/tcp.c (tcp_check_oom)"},
 	{Name: "net.ipv4.tcp_congestion_control", About: "how new connections answer to losses and delay", Words: []string{"cubic", "reno", "bbr", "dctcp", "htcp", "vegas", "westwood"}, Netns: true, Since: "2.6.13 (bbr 4.9)",
-		Helps: "bbr: ways with losses that are no congestion; a sender alone on a long way", Hurts: "bbr of version 1 takes more than its share; a module that is not there gives an error", Source: "net/ipv4/tcp_cong.c"},
+		Helps: "bbr: ways with losses that are not congestion; a sender alone on a long way", Hurts: "bbr of version 1 takes more than its share; a module that is not there gives an error", Source: "net/ipv4/tcp_cong.c"},
 }

@@ -80,7 +80,7 @@ func tbfAgain(options []byte) ([]byte, error) {
 		e.Bytes(d.Type(), d.Bytes())
 	}
 	if d.Err() != nil || len(parms) < tbfParmsSize {
-		return nil, fmt.Errorf("its options have %d bytes: they are no rate", len(parms))
+		return nil, fmt.Errorf("its options have %d bytes: they are not a rate", len(parms))
 	}
 	if rate == 0 {
 		rate = uint64(binary.NativeEndian.Uint32(parms[8:]))

@@ -55,7 +55,7 @@ func (hugePages) Valid(t plan.Target, value string) error {
 	f, ok := thpFileOf(t.Name)
 	switch {
 	case !ok:
-		return fmt.Errorf("%q is no setting of transparent huge pages that snag sets", t.Name)
+		return fmt.Errorf("%q is not a setting of transparent huge pages that snag sets", t.Name)
 	case f.words == nil:
 		return whole("thp "+f.Name, value, f.least, f.most)
 	case !slices.Contains(f.words, value):

@@ -40,7 +40,7 @@ func (txQueueLength) Write(h Host, t plan.Target, value string) error {
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil {
-			return fmt.Errorf("set %s: %q is no number", t, value)
+			return fmt.Errorf("set %s: %q is not a number", t, value)
 		}
 		if err := netlink.LinkSetTxQLen(l, n); err != nil {
 			return fmt.Errorf("set %s to %s: %w", t, value, err)

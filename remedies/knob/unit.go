@@ -35,7 +35,7 @@ func (unit) Valid(t plan.Target, value string) error {
 	p, ok := unitPropertyOf(t.Name)
 	switch {
 	case !ok:
-		return fmt.Errorf("%q is no property of a unit that snag sets", t.Name)
+		return fmt.Errorf("%q is not a property of a unit that snag sets", t.Name)
 	case !p.live && (kind == "Slice" || kind == "Scope"):
 		return fmt.Errorf("%s has no %s: nothing is started by it", t.Unit, t.Name)
 	}
@@ -50,7 +50,7 @@ func unitType(name string) (string, error) {
 	rest := strings.TrimSuffix(name, filepath.Ext(name))
 	if !ok || rest == "" || len(name) > 255 || strings.HasPrefix(rest, ".") || strings.Contains(rest, "..") ||
 		strings.Trim(rest, `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\@`) != "" {
-		return "", fmt.Errorf("%q is no unit that snag sets: it is a service, slice, scope, socket, mount or swap, as nginx.service", name)
+		return "", fmt.Errorf("%q is not a unit that snag sets: it is a service, slice, scope, socket, mount or swap, as nginx.service", name)
 	}
 	return kind, nil
 }

@@ -47,14 +47,14 @@ const maxFile = 1 << 20
 // whatever a name in a plan holds.
 func (d Disk) place(path string) (string, error) {
 	if filepath.Clean(path) != path {
-		return "", fmt.Errorf("%q is no place for a file of snag's", path)
+		return "", fmt.Errorf("%q is not a place for a file of snag's", path)
 	}
 	for _, f := range Folders {
 		if strings.HasPrefix(path, f+"/") && strings.Contains(path[len(f):], "snag") || strings.HasPrefix(path, "/etc/snag/tune/") {
 			return d.at(path), nil
 		}
 	}
-	return "", fmt.Errorf("%q is no place for a file of snag's: it writes below %s", path, strings.Join(Folders, ", "))
+	return "", fmt.Errorf("%q is not a place for a file of snag's: it writes below %s", path, strings.Join(Folders, ", "))
 }
 
 // at is a path of the host's on this disk.

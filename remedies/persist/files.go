@@ -17,7 +17,7 @@ func FilesOf(r export.Result) ([]File, error) {
 	var all []File
 	for _, f := range r.Files {
 		if !strings.HasPrefix(f.Path, "/etc/") {
-			return nil, fmt.Errorf("%s is no file that a host reads at a boot", f.Path)
+			return nil, fmt.Errorf("%s is not a file that a host reads at a boot", f.Path)
 		}
 		all = append(all, File{Path: f.Path, Text: f.Text})
 	}

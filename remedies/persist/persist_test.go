@@ -26,7 +26,7 @@ func TestPlacesThatAreNotWritten(t *testing.T) {
 		"/etc/passwd", "/etc/sysctl.d/../passwd-snag", "/etc/sysctl.d/99-other.conf", "etc/sysctl.d/snag.conf", "/etc/systemd/system/nginx.service",
 		"/etc/systemd/system/", "/etc/sysctl.dsnag/x.conf", "/usr/lib/sysctl.d/snag.conf", "/etc/snag/tune", "/etc/snag/../shadow",
 	} {
-		if err := d.Write(File{Path: path, Text: export.Mark + "\n"}); err == nil || !strings.Contains(err.Error(), "no place for a file of snag's") {
+		if err := d.Write(File{Path: path, Text: export.Mark + "\n"}); err == nil || !strings.Contains(err.Error(), "not a place for a file of snag's") {
 			t.Errorf("%s: %v", path, err)
 		}
 		if err := d.Remove(path, ""); err == nil {
@@ -127,7 +127,7 @@ func TestLinksThatStartTheUnits(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if _, err := FilesOf(export.Result{Files: []export.File{{Path: "snag-x.sh"}}}); err == nil {
-		t.Error("a script is no file that a host reads")
+		t.Error("a script is not a file that a host reads")
 	}
 }
 

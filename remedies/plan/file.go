@@ -39,7 +39,7 @@ func ReadFile(path string) (*Plan, error) {
 // one must not be passed over.
 func Parse(text []byte) (*Plan, error) {
 	if len(text) > maxFile {
-		return nil, fmt.Errorf("it is larger than %d bytes: it is no plan", maxFile)
+		return nil, fmt.Errorf("it is larger than %d bytes: it is not a plan", maxFile)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
@@ -48,7 +48,7 @@ func Parse(text []byte) (*Plan, error) {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("it is empty")
 	case err != nil:
-		return nil, fmt.Errorf("it is no plan: %w", err)
+		return nil, fmt.Errorf("it is not a plan: %w", err)
 	}
 	if !errors.Is(d.Decode(new(any)), io.EOF) {
 		return nil, errors.New("it holds more than one document: a plan is one")

@@ -44,7 +44,7 @@ var timestamp = regexp.MustCompile(`^(\d{4}-\d\d?-\d\d?)(?:(?:[Tt]|[ \t]+)(\d\d?
 func parseTime(text string) (time.Time, error) {
 	m := timestamp.FindStringSubmatch(text)
 	if m == nil {
-		return time.Time{}, fmt.Errorf("%q is no time, as 2026-11-21T04:53:59Z", text)
+		return time.Time{}, fmt.Errorf("%q is not a time, as 2026-11-21T04:53:59Z", text)
 	}
 	if m[2] == "" {
 		return time.Parse("2006-1-2", m[1])

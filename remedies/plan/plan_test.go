@@ -63,12 +63,12 @@ func TestAPlanAsJSONIsTheSame(t *testing.T) {
 func TestWhatIsNoPlan(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":          {"", "it is empty"},
-		"another file":   {"PATH=/usr/bin\n", "it is no plan"},
+		"another file":   {"PATH=/usr/bin\n", "it is not a plan"},
 		"a mistyped key": {strings.Replace(text, "then:", "than:", 1), "field than not found"},
 		"two documents":  {text + "---\nversion: 1\n", "more than one document"},
 		"a later one":    {strings.Replace(text, "version: 1", "version: 7", 1), "version 7"},
 		"too large":      {strings.Repeat("#", maxFile+1), "larger than"},
-		"bombs":          {"a: &a [1,1,1,1]\nb: &b [*a,*a,*a,*a]\n", "it is no plan"},
+		"bombs":          {"a: &a [1,1,1,1]\nb: &b [*a,*a,*a,*a]\n", "it is not a plan"},
 	} {
 		if _, err := Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -59,7 +59,7 @@ func (c *Change) valid(kinds map[string]Kind) error {
 	}
 	for _, name := range []string{t.Netns, t.Device, t.Unit} {
 		if strings.ContainsAny(name, "/ \t") || name == "." || name == ".." {
-			return fmt.Errorf("%q is no name of a namespace, interface or unit", name)
+			return fmt.Errorf("%q is not a name of a namespace, interface or unit", name)
 		}
 	}
 	k, ok := kinds[t.Kind]

@@ -42,7 +42,7 @@ func TestTimestampsOfYAML(t *testing.T) {
 		p, err := Parse([]byte("version: 1\nfor: {}\nmade: " + text + "\n"))
 		if text == "2026-11-21t04:53:59z" {
 			if err == nil {
-				t.Error("a small z is no zone of YAML 1.1")
+				t.Error("a small z is not a zone of YAML 1.1")
 			}
 			continue
 		}

@@ -119,7 +119,7 @@ func parse(file string, r io.Reader) (all []line, bad []Problem, err error) {
 	n := 0
 	for in.Scan() {
 		if n++; n > maxLines {
-			return nil, nil, fmt.Errorf("%s has more than %d lines: it is no file of settings", file, maxLines)
+			return nil, nil, fmt.Errorf("%s has more than %d lines: it is not a file of settings", file, maxLines)
 		}
 		text := strings.TrimSpace(in.Text())
 		if text == "" || text[0] == '#' || text[0] == ';' {
@@ -143,7 +143,7 @@ func parse(file string, r io.Reader) (all []line, bad []Problem, err error) {
 		all = append(all, l)
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		return nil, nil, fmt.Errorf("%s has a line of more than %d bytes: it is no file of settings", file, maxLine)
+		return nil, nil, fmt.Errorf("%s has a line of more than %d bytes: it is not a file of settings", file, maxLine)
 	}
 	return all, bad, in.Err()
 }
@@ -253,7 +253,7 @@ func confs(dir string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s has no *.conf: it is no folder of settings (sysctl.d)", dir)
+		return nil, fmt.Errorf("%s has no *.conf: it is not a folder of settings (sysctl.d)", dir)
 	}
 	slices.Sort(files)
 	return files, nil

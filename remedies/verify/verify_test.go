@@ -147,7 +147,7 @@ func TestPick(t *testing.T) {
 		t.Errorf("%v %v", ok, got.ID)
 	}
 	if _, ok := Pick(sick, "qdisc-drop", ""); ok {
-		t.Error("picked a suspect that is no culprit")
+		t.Error("picked a suspect that is not a culprit")
 	}
 }
 

@@ -2,9 +2,9 @@ package compared
 
 import (
 	"cmp"
-	"slices"
 
 	"snag/compare"
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/report/page"
@@ -54,7 +54,7 @@ func pageParty(p compare.Party) page.ComparedParty {
 	for account, was := range a {
 		one.Accounts = append(one.Accounts, page.ComparedAccount{Account: account.Words(), Delay: account.Delay(), A: was, B: b[account]})
 	}
-	slices.SortFunc(one.Accounts, func(x, y page.ComparedAccount) int {
+	sorting.By(one.Accounts, func(x, y page.ComparedAccount) int {
 		return cmp.Or(cmp.Compare(y.B-y.A, x.B-x.A), cmp.Compare(x.Account, y.Account))
 	})
 	return one

@@ -111,7 +111,7 @@ func (s *Shown) tooLittle() string {
 		return gone(s.Gone[0])
 	case len(s.Quiet) > 0:
 		q := s.Quiet[0]
-		return fmt.Sprintf("%s had %s answers a second in A, and nobody was seen to ask it in B (%s); compare under the same load", q.Name, number(q.RateA, ""), number(q.RateB, ""))
+		return fmt.Sprintf("%s had %s answers a second in A, and no requests to it were seen in B (%s); compare under the same load", q.Name, number(q.RateA, ""), number(q.RateB, ""))
 	case len(s.TooFew) > 0:
 		return fmt.Sprintf("too little of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
 	case slices.ContainsFunc(s.OneSided, func(what string) bool { return strings.HasPrefix(what, "requests") }):

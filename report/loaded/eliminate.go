@@ -58,7 +58,7 @@ func (e Elimination) Text(w io.Writer) {
 		fmt.Fprintln(w, "\nIt stopped at the first experiment that finds a suspect: --all goes on.")
 	}
 	if e.Measures.Server == nil && !e.Measures.Here && !e.Measures.Local {
-		fmt.Fprintf(w, "\nTo rule out the path or the service, run this on the server, with the flags of this command, and give its output to --server FILE:\n  snag eliminate %s --here --json\n", remedy.Quoted(e.Measures.Target))
+		fmt.Fprintf(w, "\nTo rule out the path or the service, run this on the server with the same flags, and give its output to --server FILE:\n  snag eliminate %s --here --json\n", remedy.Quoted(e.Measures.Target))
 	}
 }
 

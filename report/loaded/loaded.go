@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"snag/internal/shown"
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/load"
 )
@@ -116,13 +116,13 @@ func losses(r *load.Result) []string {
 		out = append(out, fmt.Sprintf("%s: answers that are errors", units.Count(float64(r.Failed))))
 	}
 	if r.Unasked > 0 {
-		out = append(out, fmt.Sprintf("%s: answers that nobody had asked for, or that came too late", units.Count(float64(r.Unasked))))
+		out = append(out, fmt.Sprintf("%s: answers without a request, or that came too late", units.Count(float64(r.Unasked))))
 	}
 	return out
 }
 
 func lostKinds(r *load.Result) (out []string) {
-	kinds := slices.SortedFunc(maps.Keys(r.Lost), func(a, b load.Kind) int { return int(r.Lost[b] - r.Lost[a]) })
+	kinds := sorting.Collect(maps.Keys(r.Lost), func(a, b load.Kind) int { return int(r.Lost[b] - r.Lost[a]) })
 	for _, k := range kinds {
 		out = append(out, fmt.Sprintf("%s: %s", units.Count(float64(r.Lost[k])), k))
 	}

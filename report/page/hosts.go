@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/report/page/streams"
 	"snag/verdict"
 )
@@ -52,7 +53,7 @@ func (b *builder) hosts(d *Data, views []verdict.View) {
 		}
 	}
 	d.Scene.Rest = strings.Join(rest, "; ")
-	slices.SortStableFunc(d.Events, func(x, y Event) int {
+	sorting.StableBy(d.Events, func(x, y Event) int {
 		switch {
 		case x.T < y.T:
 			return -1

@@ -137,7 +137,7 @@ func whole(t *testing.T, name string, v *verdict.Verdict, d Data) {
 			for _, m := range n.Marks {
 				marked[m.Entry] = true
 				if !entries[m.Entry] {
-					t.Errorf("%s: a mark of %s, which is no entry", name, m.Entry)
+					t.Errorf("%s: a mark of %s, which is not an entry", name, m.Entry)
 				}
 			}
 		}

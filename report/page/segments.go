@@ -2,9 +2,9 @@ package page
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/report"
 	"snag/scene"
@@ -38,9 +38,9 @@ func (b *builder) capturedConnections() (out []*captured) {
 		}
 	}
 	for _, c := range out {
-		slices.SortStableFunc(c.rows, func(x, y recording.Segment) int { return int(min(max(x.T.Sub(y.T), -1), 1)) })
+		sorting.StableBy(c.rows, func(x, y recording.Segment) int { return int(min(max(x.T.Sub(y.T), -1), 1)) })
 	}
-	slices.SortStableFunc(out, func(x, y *captured) int {
+	sorting.StableBy(out, func(x, y *captured) int {
 		switch {
 		case x.worth > y.worth:
 			return -1

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/scene"
 )
@@ -17,7 +18,7 @@ func (b *builder) conversations() Table {
 		{"windows shut", "count"}, {"shut for", "seconds"}, {"round trip", "seconds"}, {"ended", "text"},
 	}}
 	flows := slices.Clone(b.r.Flows)
-	slices.SortStableFunc(flows, func(x, y recording.Flow) int {
+	sorting.StableBy(flows, func(x, y recording.Flow) int {
 		return cmp.Or(cmp.Compare(scene.WaitedOn(y), scene.WaitedOn(x)), cmp.Compare(y.Up.Bytes+y.Down.Bytes, x.Up.Bytes+x.Down.Bytes))
 	})
 	for _, f := range flows {

@@ -19,7 +19,7 @@ func process(pid int, comm string) string {
 // drops sums the dropped packets of the window by reason and place, with the
 // kernel stack of the first of each.
 func (b *builder) drops() Table {
-	t := Table{Name: "drops", Title: "Dropped packets", Note: "by reason and place in the kernel; benign ones (a duplicate, what lay in a closed socket) hurt nobody", Columns: []Column{
+	t := Table{Name: "drops", Title: "Dropped packets", Note: "by reason and place in the kernel; benign ones (a duplicate, data left in a closed socket) affect no client", Columns: []Column{
 		{"packets", "count"}, {"reason", "text"}, {"place", "text"}, {"benign", "text"}, {"netns", "text"}, {"device", "text"}, {"proto", "text"},
 		{"from", "text"}, {"to", "text"}, {"socket of", "text"}, {"first", "clock"}, {"last", "clock"}, {"stack", "lines"},
 	}}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -20,7 +21,7 @@ func (b *builder) bothEnds() Table {
 		{"unread", "seconds"}, {"inside", "seconds"}, {"unsent", "seconds"}, {"hops", "text"},
 	}}
 	rows := slices.Clone(b.r.Requests)
-	slices.SortStableFunc(rows, func(x, y recording.Request) int { return cmp.Compare(y.Wait, x.Wait) })
+	sorting.StableBy(rows, func(x, y recording.Request) int { return cmp.Compare(y.Wait, x.Wait) })
 	most := 0.0
 	for _, q := range rows {
 		most = max(most, q.Wait)

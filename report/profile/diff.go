@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -174,7 +175,7 @@ func countOf(r *recording.Recording, p *Profile, comm string, objects bool) *cou
 	byTime := func(a, b recording.OnCPU) int { return cmp.Compare(a.T, b.T) }
 	if !slices.IsSortedFunc(rows, byTime) {
 		rows = slices.Clone(rows)
-		slices.SortStableFunc(rows, byTime)
+		sorting.StableBy(rows, byTime)
 	}
 	for _, row := range rows {
 		if row.Event != p.Event || comm != "" && !isOf(names, row, comm) {
@@ -343,7 +344,7 @@ func changes(a, b *counted, in, of map[function]*tallied) []Change {
 		}
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(x, y Change) int {
+	sorting.By(out, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(y.sure(), x.sure()), cmp.Compare(math.Abs(y.B-y.A), math.Abs(x.B-x.A)), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Object, y.Object))
 	})
 	return out

@@ -1,8 +1,7 @@
 package profile
 
 import (
-	"slices"
-
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -23,7 +22,7 @@ func Events(r *recording.Recording) []string {
 		}
 		n[row.Event] += row.N
 	}
-	slices.SortStableFunc(out, func(a, b string) int {
+	sorting.StableBy(out, func(a, b string) int {
 		switch {
 		case a == "" || b != "" && n[a] > n[b]:
 			return -1

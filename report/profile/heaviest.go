@@ -2,8 +2,8 @@ package profile
 
 import (
 	"cmp"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -56,7 +56,7 @@ func Heaviest(r *recording.Recording, most int) (lines []Line, total float64, sa
 	for _, l := range all {
 		lines = append(lines, l.Line)
 	}
-	slices.SortFunc(lines, func(a, b Line) int {
+	sorting.By(lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Object, b.Object))
 	})
 	return lines[:min(most, len(lines))], total, samples, event

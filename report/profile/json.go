@@ -2,7 +2,8 @@ package profile
 
 import (
 	"cmp"
-	"slices"
+
+	"snag/internal/sorting"
 )
 
 // Document is one profile as JSON, bounded: docs/json.md has every field. Amounts are in Unit.
@@ -96,7 +97,7 @@ func (p *Profile) byProcess() []*Profile {
 		}
 		one.Samples = append(one.Samples, s)
 	}
-	slices.SortStableFunc(out, func(a, b *Profile) int {
+	sorting.StableBy(out, func(a, b *Profile) int {
 		return cmp.Or(cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Samples[0].owner(), b.Samples[0].owner()))
 	})
 	return out

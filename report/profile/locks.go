@@ -86,7 +86,7 @@ func (l *lock) text(stacks map[int]recording.Stack) string {
 	if l.OwnerBy == recording.OwnerUnlocks {
 		who = "goroutines"
 	}
-	at := "one lock, whose word does not name its holder"
+	at := "one lock; its word does not name the holder"
 	if l.Address != 0 {
 		at = fmt.Sprintf("the lock at %#x", l.Address)
 	}

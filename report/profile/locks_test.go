@@ -32,7 +32,7 @@ func TestLocksAreTold(t *testing.T) {
 	got := b.String()
 	for _, want := range []string{
 		"12.500 s in api[60]: up to 8 goroutines for the lock at 0xc0, 90 times, 0.200 s at the longest, in main.handle; held in main.ask\\x1b by goroutines, at last on thread 61, which sat in read on descriptor 7",
-		"up to 3 threads for one lock, whose word does not name its holder, 5 times, 0.300 s at the longest; who held it is not known",
+		"up to 3 threads for one lock; its word does not name the holder, 5 times, 0.300 s at the longest; who held it is not known",
 		"stops of Go's world: 1, 2.000 ms in all, 2.000 ms at the longest (read mem stats)",
 	} {
 		if !strings.Contains(got, want) {

@@ -6,10 +6,10 @@ package profile
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -224,7 +224,7 @@ func doubts(r *recording.Recording, kind string) []Doubt {
 			out = append(out, Doubt{c.Probe, c.Why, c.Cure})
 		}
 	}
-	slices.SortFunc(out, func(a, b Doubt) int { return cmp.Or(cmp.Compare(a.Probe, b.Probe), cmp.Compare(a.Why, b.Why)) })
+	sorting.By(out, func(a, b Doubt) int { return cmp.Or(cmp.Compare(a.Probe, b.Probe), cmp.Compare(a.Why, b.Why)) })
 	return out
 }
 

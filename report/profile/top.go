@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
+
+	"snag/internal/sorting"
 )
 
 // Line is one function of the table.
@@ -103,7 +104,7 @@ func (p *Profile) Top(most int) Table {
 		l.Thread, l.Reason = most1(l.threads), most1(l.reasons)
 		t.Lines = append(t.Lines, l.Line)
 	}
-	slices.SortFunc(t.Lines, func(a, b Line) int {
+	sorting.By(t.Lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Object, b.Object))
 	})
 	t.Left = max(0, len(t.Lines)-most)

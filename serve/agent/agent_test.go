@@ -196,7 +196,7 @@ func TestWrongArguments(t *testing.T) {
 		{"find", `{"port":"1935"}`, "port is a string"},
 		{"judge", `{}`, "give either recording or incident"},
 		{"judge", `{"recording":"r9","incident":1}`, "give either recording or incident"},
-		{"judge", `{"recording":"a\u0000b"}`, "no path of a file"},
+		{"judge", `{"recording":"a\u0000b"}`, "not a file path"},
 		{"judge", `{"incident":-1}`, "numbers begin at 1"},
 		{"judge", `{"incident":1,"slo":"1s"}`, "for recording, not for incident"},
 		{"look_back", `{"to":"14:00"}`, "give one of at, from and last"},

@@ -41,7 +41,7 @@ type Other struct {
 	State     string `json:"state"`
 	Subject   string `json:"subject"`
 	Text      string `json:"text"`
-	Elsewhere bool   `json:"elsewhere" doc:"it is no part of the target, and does not explain its harm"`
+	Elsewhere bool   `json:"elsewhere" doc:"it is not part of the target, and does not explain its harm"`
 }
 
 // Blind are probes that could not measure all, for one reason.

@@ -93,7 +93,7 @@ func TestTextOfAnAnswer(t *testing.T) {
 		}
 	}
 	if strings.Contains(r.Text, "no file was read") {
-		t.Errorf("what nobody asked for is no gap:\n%s", r.Text)
+		t.Errorf("what nobody asked for is not a gap:\n%s", r.Text)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestIncidentsAreBounded(t *testing.T) {
 		all = append(all, recorder.Incident{ID: 100 - i, Finding: recorder.Finding{Culprits: named, Symptoms: named}})
 	}
 	r, err := listed(all, 100)
-	if err != nil || len(r.Text) > mostBytes || len(r.Structured) > mostBytes || !strings.HasPrefix(r.Text, "100 INCIDENTS, of which these are the newest ") {
+	if err != nil || len(r.Text) > mostBytes || len(r.Structured) > mostBytes || !strings.HasPrefix(r.Text, "100 INCIDENTS; these are the newest ") {
 		t.Errorf("%v: %d and %d bytes: %.200s", err, len(r.Text), len(r.Structured), r.Text)
 	}
 	if !strings.Contains(r.Text, "\n100: ") {

@@ -84,7 +84,7 @@ func incidentsText(all Incidents) string {
 	if all.All == 0 {
 		p.add("NO INCIDENTS while snag record ran")
 	} else {
-		p.add("%d INCIDENTS, of which these are the newest %d; judge with incident shows one", all.All, len(all.Incidents))
+		p.add("%d INCIDENTS; these are the newest %d; judge with incident shows one", all.All, len(all.Incidents))
 	}
 	for _, i := range all.Incidents {
 		end := "not over"

@@ -10,7 +10,7 @@ import (
 // absolute is a path that a client names. Relative ones, - among them, are files of the working directory.
 func absolute(name string) (string, error) {
 	if name == "" || strings.ContainsRune(name, 0) {
-		return "", fmt.Errorf("%q is no path of a file", name)
+		return "", fmt.Errorf("%q is not a file path", name)
 	}
 	path, err := filepath.Abs(name)
 	if err != nil {

@@ -27,7 +27,7 @@ func TestPaths(t *testing.T) {
 		"fifo": "fifo is neither a file nor a folder", "*o": "fifo is neither a file nor a folder",
 		"link": "link: files of the kernel and devices are not read", "/proc/kmsg": "files of the kernel and devices are not read",
 		"/pro?/kmsg": "files of the kernel and devices are not read", "/dev/zero": "files of the kernel and devices are not read",
-		"/tmp/../sys/kernel": "files of the kernel and devices are not read", "x*": "no file matches", "": "no path of a file", "a\x00": "no path of a file",
+		"/tmp/../sys/kernel": "files of the kernel and devices are not read", "x*": "no file matches", "": "not a file path", "a\x00": "not a file path",
 	} {
 		all, err := filesAt([]string{name})
 		got := strings.Join(all, " ")

@@ -104,7 +104,7 @@ func TestTheListOfTools(t *testing.T) {
 	for _, tool := range s.Tools {
 		model += len(tool.Name) + len(tool.Description) + len(tool.Input)
 		if !json.Valid(tool.Input) || !json.Valid(tool.Output) {
-			t.Errorf("%s: a schema is no JSON", tool.Name)
+			t.Errorf("%s: a schema is not JSON", tool.Name)
 		}
 	}
 	if model > 12_000 {

@@ -17,7 +17,7 @@ var cpuSaturated = &suspect.Suspect{
 	Name:  "cpu-saturated",
 	Title: "all CPUs are busy, and a service waits for one",
 	About: "More threads want to run than there are CPUs, and those that answer requests stand in the queue with the rest. " +
-		"A machine that compiles or computes with all its CPUs and whose services answer in time is well used, not faulty. " +
+		"A machine that compiles or computes with all its CPUs is well used, not faulty, as long as its services answer in time. " +
 		"Where the hypervisor gave the CPUs to others (steal), the noisy neighbour is outside of this machine.",
 	Needs: []suspect.Need{
 		{Measure: "host.cpu", Must: true, Why: "how busy the CPUs were, and what the hypervisor took"},
@@ -159,7 +159,7 @@ func onlyAsks(r *recording.Recording, pid int) bool {
 func blame(f *suspect.Finding, s *scene.Scene, r *recording.Recording, all measure.CPUTime, w cpuWait) {
 	self := w.process.Subject
 	if how, ok := leaves(w.process.Last()); ok {
-		f.Text = fmt.Sprintf("%s: %s runs only while nobody else wants a CPU, and waited for one for %s", how, self.Name, units.Lasting(w.waited))
+		f.Text = fmt.Sprintf("%s: %s runs only when no other program wants a CPU, and waited for one for %s", how, self.Name, units.Lasting(w.waited))
 		f.Remedy = suspect.Remedy{Permanently: "Nice=0 and CPUSchedulingPolicy=other in its unit, or no nice and no chrt where it is started, if somebody waits for it."}
 		return
 	}
@@ -188,7 +188,7 @@ func blame(f *suspect.Finding, s *scene.Scene, r *recording.Recording, all measu
 	}
 	if onlyFor(asks, answers) {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: answers.used, Unit: "s", Source: source.SS("-tnp"), Origin: "who asks",
-			Text: fmt.Sprintf("%s answers %s, which serves nobody: who asks in a closed loop takes what there is", answers.name(), asks.Subject.Name)})
+			Text: fmt.Sprintf("%s answers %s, which asks in a closed loop and serves no client: it takes all CPU that is free", answers.name(), asks.Subject.Name)})
 	}
 }
 

@@ -155,7 +155,7 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 	case looked:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues", Text: "nothing waited at the sockets of its processes: no latency was seen"})
 	default:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "its processes have no sockets that were looked at: nobody was seen waiting"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "its processes have no sockets that were looked at: no client was seen waiting"})
 	}
 	f.Settings, f.Calls = u.settings(s, r, members)
 	f.Remedy = u.remedy(s, r, f.Settings)

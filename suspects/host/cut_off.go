@@ -20,11 +20,11 @@ func (e *ended) cutOff(r *recording.Recording, all []recording.Exit) (text strin
 				continue
 			}
 			by := e.at
-			remedy = suspect.Remedy{Permanently: fmt.Sprintf("See on the host of %s what resets the connections of publishers (the server's log, a firewall, a load balancer's limit of time). Have %s connect again by itself.", e.at, x.Comm)}
+			remedy = suspect.Remedy{Permanently: fmt.Sprintf("See on the host of %s what resets the connections of publishers (the server's log, a firewall, a load balancer's limit of time). Have %s reconnect automatically.", e.at, x.Comm)}
 			for _, sent := range r.Resets {
 				if sent.Dir == "sent" && sent.Local == got.Remote && sent.Remote == got.Local && sent.PID != 0 {
 					by = fmt.Sprintf("%s[%d]", sent.Comm, sent.PID)
-					remedy.Permanently = fmt.Sprintf("See why %s resets the connections of publishers. Have %s connect again by itself.", by, x.Comm)
+					remedy.Permanently = fmt.Sprintf("See why %s resets the connections of publishers. Have %s reconnect automatically.", by, x.Comm)
 				}
 			}
 			text = "after its connection was reset by " + by

@@ -41,7 +41,7 @@ func (w *filler) accuse(f *suspect.Finding, r *recording.Recording, b blocked, d
 	did := fmt.Sprintf("moved %s meanwhile", units.Bytes(w.bytes()))
 	text := fmt.Sprintf("%s moved %s to and from disks, %s itself %s; disk %s %s", w.name(), units.Bytes(w.bytes()), b.process.Subject.Name, units.Bytes(own.bytes()), d.name, units.Bytes(w.took))
 	if w.buffered() {
-		did = fmt.Sprintf("wrote %s into the page cache meanwhile, of which the disk took %s at most", units.Bytes(w.written), units.Bytes(w.took))
+		did = fmt.Sprintf("wrote %s into the page cache meanwhile; the disk took %s of it at most", units.Bytes(w.written), units.Bytes(w.took))
 		text = fmt.Sprintf("%s made %s dirty in the page cache, which the kernel writes later; disk %s took %s meanwhile, and up to %s waited in memory", w.name(), units.Bytes(w.written), d.name, units.Bytes(w.took), units.Bytes(waitsForDisks(r, w.span)))
 	}
 	for _, p := range w.all[:min(len(w.all), mostNamed)] {
@@ -72,11 +72,11 @@ func (w *filler) remedy(r *recording.Recording, b blocked, d disk) suspect.Remed
 	victim, writer := b.process.Subject.Name, w.all[0].Subject
 	out := suspect.Remedy{
 		Now:         w.now(r, b, d),
-		Permanently: fmt.Sprintf("IOWeight=10 or IOWriteBandwidthMax= in the unit of %s. Or the files of %s on a disk of their own.", writer.Name, victim),
+		Permanently: fmt.Sprintf("IOWeight=10 or IOWriteBandwidthMax= in the unit of %s. Or the files of %s on a separate disk.", writer.Name, victim),
 		Program:     fmt.Sprintf("%s: fewer and slower writes.", writer.Comm),
 	}
 	if beginsWith(b.place, logPlaces) {
-		out.Permanently += fmt.Sprintf(" Where both write to one file system, a limit on %s can delay the log (%s) that %s waits for: then only a file system of its own, or another time of day, helps.", writer.Comm, b.place, victim)
+		out.Permanently += fmt.Sprintf(" Where both write to one file system, a limit on %s can delay the log (%s) that %s waits for: then only a separate file system, or another time of day, helps.", writer.Comm, b.place, victim)
 	}
 	return out
 }

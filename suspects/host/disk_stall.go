@@ -20,7 +20,7 @@ var diskStall = &suspect.Suspect{
 	Name:  "disk-stall",
 	Title: "a service waits for a disk that does not keep up",
 	About: "Its threads sit in uninterruptible sleep (state D) in a file system or the block layer: a write that must be on the disk before the answer, a read that no cache has. " +
-		"Somebody else may keep the disk busy. Heavy disk traffic of a backup while the service does not wait for it is no stall.",
+		"Somebody else may keep the disk busy. Heavy disk traffic of a backup while the service does not wait for it is not a stall.",
 	Needs: []suspect.Need{
 		{Measure: "host.disks", Must: true, Why: "how long the disks' requests took"},
 		{Measure: "threads.state", Why: "which threads waited for a disk, and where in the kernel"},
@@ -41,13 +41,13 @@ var diskStall = &suspect.Suspect{
 	Against: []string{
 		"decisive: the process reads its own memory back from swap meanwhile: then it is swap",
 		"strong: no service that waited was late",
-		"a backup that waits for its own disk, however much: nobody asks it anything",
+		"a backup that waits for its own disk, however long: it serves no requests",
 	},
 	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "worker-queue", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}),
 	Claims:  []ledger.Account{ledger.Disk},
 	Remedy: suspect.Remedy{
 		Now:         "systemctl set-property --runtime UNIT 'IOWriteBandwidthMax=/dev/DEVICE BYTES' (of whoever fills the disk)",
-		Permanently: "IOWeight= or IOWriteBandwidthMax= in the unit of whoever fills the disk. Or the service's files on a disk of their own.",
+		Permanently: "IOWeight= or IOWriteBandwidthMax= in the unit of whoever fills the disk. Or the service's files on a separate disk.",
 		Program:     "Fewer syncs and larger writes.",
 	},
 	Verified: "a request to the disk takes under 10 ms, and no thread is in state D",
@@ -151,7 +151,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) susp
 	}
 	switch {
 	case b.remote:
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Of("nfsiostat 1"), Text: "it waits for a file system on the network, whose server is not seen from here"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Of("nfsiostat 1"), Text: "it waits for a network file system, and its server is not visible from here"})
 	case slow != nil:
 		f.Subject = recording.Subject{Kind: recording.KindDisk, Device: slow.name}
 		f.Evidence = append(f.Evidence, slow.evidence())
@@ -159,7 +159,7 @@ func stalled(s *scene.Scene, r *recording.Recording, all []disk, b blocked) susp
 			f.Active = intervals.Merge(append(slices.Clone(slow.spells), slow.slowest...), measure.Joined)
 		}
 		f.Text = fmt.Sprintf("disk %s took %s for a request, and %s waited for it %s", slow.name, units.Lasting(max(slow.each, slow.met)), self.Name, b.words())
-		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The files of %s on a disk of their own, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
+		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("The files of %s on a separate disk, or on a faster one than %s.", self.Name, slow.name), Program: "Fewer syncs and larger writes."}
 		nameFiller(&f, s, r, b, *slow)
 	default:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Missing, Source: source.Disk, Origin: "diskstats",

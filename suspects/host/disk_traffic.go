@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/scene"
 )
@@ -146,7 +147,7 @@ func fillerOf(s *scene.Scene, r *recording.Recording, victim *scene.Process, d d
 // add puts one more process to those of a unit.
 func (f *filler) add(one filler, d disk) {
 	f.all = append(f.all, one.all...)
-	slices.SortStableFunc(f.all, func(a, b *scene.Process) int {
+	sorting.StableBy(f.all, func(a, b *scene.Process) int {
 		of := func(p *scene.Process) float64 { t, _ := trafficOf(p); return t.bytes() }
 		return cmp.Compare(of(b), of(a))
 	})

@@ -3,10 +3,10 @@ package host
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
@@ -117,7 +117,7 @@ func metBy(r *recording.Recording, device string) (met float64, slowest []record
 			all, sum = append(all, i), sum+t
 		}
 	}
-	slices.SortFunc(all, func(a, b recording.Interval) int {
+	sorting.By(all, func(a, b recording.Interval) int {
 		return cmp.Or(cmp.Compare(took[b]/done[b], took[a]/done[a]), cmp.Compare(a.Start, b.Start))
 	})
 	time, requests := 0.0, 0.0

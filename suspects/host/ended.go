@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/ledger"
 	"snag/recording"
 	"snag/recording/intervals"
@@ -333,7 +334,7 @@ func (e *ended) findSockets(s *scene.Scene, r *recording.Recording, x recording.
 			e.workers = max(e.workers, n)
 		}
 	}
-	slices.SortStableFunc(e.sockets, func(a, b *scene.Socket) int { return cmp.Compare(a.First().T, b.First().T) })
+	sorting.StableBy(e.sockets, func(a, b *scene.Socket) int { return cmp.Compare(a.First().T, b.First().T) })
 }
 
 // away is how long nobody served after an end, as far as looks at the sockets tell; ok is

@@ -23,7 +23,7 @@ var fdLimit = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "host.processes", Must: true, Why: "descriptors in use and the limit of each process"},
 		{Measure: "sockets.diag", Why: "the accept queue of its listeners, which does not drain"},
-		{Measure: "sockets.owner", Why: "whose listener it is; sockets without a process"},
+		{Measure: "sockets.owner", Why: "which process owns the listener; sockets without a process"},
 		{Measure: "sockets.connections", Why: "that connections still come"},
 		{Measure: "sockets.errors", Why: "that its calls return EMFILE"},
 	},
@@ -161,7 +161,7 @@ func fdFinding(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspec
 	case q.rows >= 1 && q.most == 0 && no.n == 0:
 		f.Evidence[0].Grade = suspect.Weak
 		served := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: opened, Unit: "connections", Source: source.SS("-ltn", source.RecvQ), Origin: "accept queue",
-			Text: fmt.Sprintf("nobody was seen waiting in its accept queue (%d samples)", q.rows)}
+			Text: fmt.Sprintf("no client was seen waiting in its accept queue (%d samples)", q.rows)}
 		if opened > 0 {
 			served.Grade, served.Source = suspect.Decisive, served.Source.And(source.Connections)
 			served.Text = fmt.Sprintf("%s connections came in that time, and none was seen waiting (%d samples)", units.Count(opened), q.rows)

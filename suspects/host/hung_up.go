@@ -64,11 +64,11 @@ func hungUp(r *recording.Recording, in *scene.Socket, at recording.Time) hangUp 
 	near := func(t recording.Time) bool { return t.Sub(at) >= -hangUpWithin && t.Sub(at) <= hangUpWithin }
 	h := hangUp{subject: in.Subject, from: source.Tracepoint("tcp:tcp_receive_reset", source.Resets),
 		next: fmt.Sprintf("on %s: snag find, and the log of its publisher", far),
-		remedy: suspect.Remedy{Permanently: fmt.Sprintf("See on %s why its publisher ended then (its log; snag find there). Have it started again by itself.", far),
-			Program: "Connect again by itself."}}
+		remedy: suspect.Remedy{Permanently: fmt.Sprintf("See on %s why its publisher ended then (its log; snag find there). Have it restarted automatically.", far),
+			Program: "Reconnect automatically."}}
 	for _, got := range r.Resets {
 		if got.Dir == "received" && got.Netns == netns && got.Local == local && got.Remote == remote && near(got.T) {
-			h.by, h.text = remote, fmt.Sprintf("the publisher at %s, whose end is not on this host, or a device on the way, reset its connection to %s", remote, server.Name)
+			h.by, h.text = remote, fmt.Sprintf("the publisher at %s, on another host, or a device on the way, reset its connection to %s", remote, server.Name)
 			h.remedy.Permanently += fmt.Sprintf(" If it did not, a firewall or a load balancer between %s and %s reset it.", far, recording.Host(local))
 			return h
 		}
@@ -84,12 +84,12 @@ func hungUp(r *recording.Recording, in *scene.Socket, at recording.Time) hangUp 
 	case closed == 0 || byPeer > 0 && byPeer < closed: // several ended then, each in its own way
 		return hangUp{}
 	case byPeer > 0:
-		h.by, h.text = remote, fmt.Sprintf("the publisher at %s, whose end is not on this host, closed its connection to %s", remote, server.Name)
+		h.by, h.text = remote, fmt.Sprintf("the publisher at %s, on another host, closed its connection to %s", remote, server.Name)
 		return h
 	}
 	h.by, h.subject = server.Name, server
 	h.text = fmt.Sprintf("%s closed the connection of its publisher at %s", server.Name, remote)
-	h.remedy = suspect.Remedy{Permanently: fmt.Sprintf("See in the log of %s why: a limit of time, a permission, an operator.", server.Name), Program: "Connect again by itself."}
+	h.remedy = suspect.Remedy{Permanently: fmt.Sprintf("See in the log of %s why: a limit of time, a permission, an operator.", server.Name), Program: "Reconnect automatically."}
 	h.next = fmt.Sprintf("the log of %s; strace -f -e trace=close,shutdown -p %d", server.Name, server.PID)
 	return h
 }

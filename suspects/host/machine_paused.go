@@ -27,7 +27,7 @@ var machinePaused = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: over a gap of 2 s and more in snag's samples the machine made no more context switches, and took no more interrupts, than in the second before it",
-		"weak: several probes of snag were late at once; connections whose traffic was steady stopped",
+		"weak: several probes of snag were late at once; connections with steady traffic stopped",
 	},
 	Against: []string{
 		"decisive: context switches and interrupts went on at their rate: only snag was stopped (SIGSTOP, a debugger) or starved: see observer",

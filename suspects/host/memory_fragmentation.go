@@ -21,20 +21,20 @@ var memoryFragmentation = &suspect.Suspect{
 		"MemFree looks fine. A machine that is short of memory and does not compact is another matter.",
 	Needs: []suspect.Need{
 		{Measure: "host.memory", Must: true, Why: "allocations that had to compact, and that had to reclaim"},
-		{Measure: "host.zones", Must: true, Why: "in blocks of which size the free memory is"},
+		{Measure: "host.zones", Must: true, Why: "how large the blocks of free memory are"},
 		{Measure: "host.pressure", Why: "how much of the time somebody waited for memory"},
-		{Measure: "host.cgroup", Why: "whose threads waited for memory"},
+		{Measure: "host.cgroup", Why: "which threads waited for memory"},
 		{Measure: "memory.compaction", Why: "when, and how long, which thread compacted"},
 	},
 	For: []string{
 		"strong: allocations had to compact memory themselves (compact_stall), 5 a second or more (healthy 0); decisive where half of them did so in vain and the free blocks say the same",
-		"strong: of a zone's free memory, of which there is enough, less than a tenth is in blocks of 2 MiB (healthy: more than half)",
+		"strong: a zone has enough free memory, but less than a tenth of it is in blocks of 2 MiB (healthy: more than half)",
 		"strong: the control group of a service that is late waited for memory for a tenth of the time or more (healthy 0)",
 		"strong: threads of a service that is late compacted memory themselves for a tenth of a second or more in all",
 		"weak: compactions that failed, huge pages that were not had (thp_fault_fallback)",
 	},
 	Against: []string{
-		"decisive: nothing was compacted: memory in pieces that nobody wants whole is a risk at most",
+		"decisive: nothing was compacted: fragmented memory that no allocation needs whole is a risk at most",
 		"decisive: three times as many allocations had to reclaim as to compact, and the free memory is at the watermarks: memory is short, not in pieces",
 		"strong: no service that waited for memory was late",
 	},
@@ -45,7 +45,7 @@ var memoryFragmentation = &suspect.Suspect{
 		Permanently: "vm.compaction_proactiveness, vm.watermark_scale_factor and vm.min_free_kbytes (at most 5 % of the smallest node) up, in /etc/sysctl.d. Or huge pages only where asked for (transparent_hugepage/defrag = madvise or defer), in /etc/tmpfiles.d.",
 	},
 	Verified: "compact_stall does not grow",
-	Next:     "grep -E 'compact_|thp_fault|allocstall' /proc/vmstat; cat /proc/buddyinfo; perf record -g -e compaction:* for whose allocations they are",
+	Next:     "grep -E 'compact_|thp_fault|allocstall' /proc/vmstat; cat /proc/buddyinfo; perf record -g -e compaction:* to see who allocates",
 	Weigh:    weighFragmentation,
 }
 

@@ -22,7 +22,7 @@ var memoryLimit = &suspect.Suspect{
 	Name:  "memory-limit",
 	Title: "a control group's memory limit is below what its processes need",
 	About: "Once a group holds as much as its limit (MemoryMax=, MemoryHigh=, docker run --memory), whoever takes more must give something up first: pages that are read back when they are needed again, or a process, which the kernel kills. The host may have plenty. " +
-		"A group at its limit is healthy as long as what it gives up is cache that nobody misses: backups and copies fill any limit.",
+		"A group at its limit is healthy as long as what it gives up is cache that is not needed again: backups and copies fill any limit.",
 	Needs: []suspect.Need{
 		{Measure: "host.cgroup", Must: true, Why: "the limit, what the group holds, how often it was hit, kills, and pages that came back"},
 		{Measure: "host.processes", Must: true, Why: "which processes are in the group, and how much of them lies in swap"},
@@ -36,7 +36,7 @@ var memoryLimit = &suspect.Suspect{
 		"strong: its threads reclaimed memory themselves for a tenth of a second or more in all; its tasks waited for memory for a tenth of the time (memory.pressure)",
 	},
 	Against: []string{
-		"decisive: what it gave up at the limit did not come back: cache that nobody misses",
+		"decisive: what it gave up at the limit did not come back: cache that is not needed again",
 		"trap: a program that starts takes major faults for files that it had not read before",
 		"can't tell: a kill before the recording began (the kernel log may); files that are read again by read(), which count as refaults only",
 	},

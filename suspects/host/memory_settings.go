@@ -51,7 +51,7 @@ func numaSettings(s *scene.Scene, r *recording.Recording, full, spare node) (set
 		}
 	}
 	if fills == nil {
-		return set, []suspect.Call{{Who: recording.Subject{Name: "you"}, Do: "numactl --interleave=all for what fills node " + full.name + " (numastat -p shows whose it is); NUMAPolicy=interleave in its unit", Why: full.of() + " lie there"}}
+		return set, []suspect.Call{{Who: recording.Subject{Name: "you"}, Do: "numactl --interleave=all for what fills node " + full.name + " (numastat -p shows which process has it); NUMAPolicy=interleave in its unit", Why: full.of() + " lie there"}}
 	}
 	held := units.Bytes(float64(*fills.Last().RSS))
 	if unit := fills.Last().Unit; unit != "" {

@@ -23,8 +23,8 @@ var numaImbalance = &suspect.Suspect{
 		{Measure: "host.numa", Must: true, Why: "how full each node is, of what, and which pages came from another"},
 		{Measure: "host.memory", Must: true, Why: "pages that went to swap and came back"},
 		{Measure: "host.zones", Why: "the nodes' watermarks"},
-		{Measure: "host.processes", Why: "whose memory is read back from swap"},
-		{Measure: "memory.reclaim", Why: "whose threads had to free memory before they got some, when and how long"},
+		{Measure: "host.processes", Why: "which process' memory is read back from swap"},
+		{Measure: "memory.reclaim", Why: "which threads had to free memory before they got some, when and for how long"},
 	},
 	For: []string{
 		"strong: a node has less than a tenth of its memory free, or no more than its watermarks, another more than a quarter, and what fills it can't be given back",
@@ -224,7 +224,7 @@ func addSwap(f *suspect.Finding, sc *scene.Scene, r *recording.Recording, full, 
 		Text: fmt.Sprintf("%s pages went to swap and %s came back, with %s free on node %s", units.Count(out), units.Count(in), units.Bytes(spare.free), spare.name)}
 	if full.kept() >= pinnedShare && !limited(sc, r) {
 		e.Grade = suspect.Decisive
-		e.Text += "; no control group of who swaps is at a limit of its own"
+		e.Text += "; no control group of who swaps is at its own limit"
 	}
 	f.Evidence = append(f.Evidence, e)
 	return true

@@ -120,7 +120,7 @@ func stoppedFinding(st measure.Stops, s *scene.Scene, r *recording.Recording, l 
 	} else {
 		text := "nothing waited at its own sockets meanwhile, to be read or to be sent"
 		if len(st.Process.Sockets) == 0 {
-			text = "it has no sockets: nobody was seen to wait for it"
+			text = "it has no sockets: no client was seen waiting for it"
 		}
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp").With(source.RecvQ), Origin: "its sockets", Text: text})
 	}

@@ -34,7 +34,7 @@ var runQueueWait = &suspect.Suspect{
 	Against: []string{
 		"decisive: a quota throttled the threads (cpu-throttled), or requests spent less than a tenth of their time in the queue",
 		"strong: no service that waited was late",
-		"all CPUs were busy: then it is cpu-saturated; a pinned process alone on its CPU waits for nobody",
+		"all CPUs were busy: then it is cpu-saturated; a pinned process alone on its CPU does not wait",
 	},
 	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}),
 	Claims:  []ledger.Account{ledger.CPU},
@@ -88,7 +88,7 @@ func unqueued(r *recording.Recording) []suspect.Finding {
 		Subject: recording.Subject{Kind: recording.KindHost}, Evidence: []suspect.Evidence{
 			{Side: suspect.For, Grade: suspect.Strong, Value: psi, Unit: "share", Source: source.Of("/proc/pressure/cpu some", source.PressureCPU), Origin: "cpu pressure",
 				Text: fmt.Sprintf("somebody waited for a CPU for %.0f %% of the time, while some were idle", 100*psi)},
-			{Side: suspect.Missing, Source: source.Schedstat.As("threads.sched"), Text: "whose threads they were was not measured"}},
+			{Side: suspect.Missing, Source: source.Schedstat.As("threads.sched"), Text: "the process of these threads was not measured"}},
 		Text: "somebody waited for a CPU while others were idle", Next: "snag find --pid PID of the service that is late",
 	}}
 }

@@ -24,27 +24,27 @@ var serviceKilled = &suspect.Suspect{
 		"What it had in hand is lost, and until another serves, clients are refused. It is started again so soon that hardly anybody sees it gone, and its sockets and threads look healthy each time.",
 	Needs: []suspect.Need{
 		{Measure: "ends", Must: true, Why: "which processes ended, by which signal or with which status, after how long"},
-		{Measure: "sockets.diag", Must: true, Why: "which of them served, and when nobody did"},
-		{Measure: "sockets.owner", Must: true, Why: "whose the sockets were"},
+		{Measure: "sockets.diag", Must: true, Why: "which of them served, and when none did"},
+		{Measure: "sockets.owner", Must: true, Why: "which process owned the sockets"},
 		{Measure: "sockets.signals", Why: "who sent the signal"},
 		{Measure: "sockets.connections", Why: "who was refused meanwhile"},
 		{Measure: "host.kernel-log", Why: "whether the kernel killed it for want of memory"},
 	},
 	For: []string{
 		"decisive: a process that served ended by a signal that it can't ignore or by a fault, or with an error after another sent it one",
-		"strong: it ended by itself with a status other than 0, and clients were hurt",
+		"strong: it ended on its own with a status other than 0, and clients were hurt",
 		"strong: it was asked to end twice or more, and clients were refused meanwhile",
 		"strong: it sent the stream that was asked for, which is gone since, however the process ended",
 		"decisive: of a publisher on another host: its connection ended as the stream did, and which end closed or reset it",
-		"decisive: its workers ended by themselves, each twice or more, while requests waited for a free one, and answers took under half of their time; strong, where that is not known",
+		"decisive: its workers ended on their own, each twice or more, while requests waited for a free one, and answers took under half of their time; strong, where that is not known",
 		"strong: who sent the signal; the kernel's own line that it killed it for want of memory",
 		"strong: connections that it had in hand were cut, and others refused until somebody listened again",
 	},
 	Against: []string{
-		"decisive: nobody was hurt: it was asked to end (SIGTERM, SIGINT, SIGQUIT, SIGHUP) or ended by itself, and others went on",
+		"decisive: no client was affected: it was asked to end (SIGTERM, SIGINT, SIGQUIT, SIGHUP) or ended on its own, and others went on",
 		"trap: a server that forks for each connection: as many processes end as connections do, and with which status its own affair; what clients missed shows in their requests",
-		"trap: short commands that end with a status of 1 serve nobody; nor does what inherited a listening socket",
-		"trap: who ends by SIGPIPE, or with an error once its own dependency has ended, as an encoder does whose server is killed, is a victim",
+		"trap: short commands that end with status 1 serve no clients; nor do processes that inherited a listening socket",
+		"trap: a process that ends by SIGPIPE, or with an error after its own dependency ended, is a victim (an encoder after its server was killed)",
 		"can't tell: a service that ends before it ever listens; why it computed or waited too long for its supervisor",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: "error-answers", Lag: 5 * time.Second}, {To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.ConnectLatency, Lag: measure.FeltWithin},
@@ -56,7 +56,7 @@ var serviceKilled = &suspect.Suspect{
 		Permanently: "More memory or time where a limit ends it. A second one that takes over, and a restart that waits for the next one to listen.",
 		Program:     "The fault that ends it, or what keeps a worker longer than its supervisor allows. Its log says what happened last.",
 	},
-	Verified: "its processes grow old, and nobody is refused",
+	Verified: "its processes grow old, and no client is refused",
 	Next:     "journalctl --since -5min | grep -iE 'killed|core-dump|exited|timeout'; coredumpctl list --since -5min; dmesg -T | grep -i 'killed process'",
 	Weigh:    weighServiceKilled,
 }
@@ -216,7 +216,7 @@ func (e *ended) how(all []recording.Exit, o outcome) string {
 			by = append(by, word)
 		}
 	}
-	verb := map[outcome]string{endedKilled: "was killed", endedFailed: "ended with an error", endedAsked: "was asked to end", endedWell: "ended by itself"}[o]
+	verb := map[outcome]string{endedKilled: "was killed", endedFailed: "ended with an error", endedAsked: "was asked to end", endedWell: "ended on its own"}[o]
 	if x := all[len(all)-1]; o == endedKilled && x.Signal != "" && x.Signal != "SIGKILL" {
 		verb = "crashed"
 	}
@@ -287,11 +287,11 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 		cost = append(cost, fmt.Sprintf("%s were refused until somebody listened again", units.Count(t.refused)))
 	}
 	if t.lost > 0 {
-		cost = append(cost, fmt.Sprintf("%s datagrams came to a port that nobody held", units.Count(t.lost)))
+		cost = append(cost, fmt.Sprintf("%s datagrams came to a closed port", units.Count(t.lost)))
 	}
 	gone := intervals.Seconds(t.away, s.Window.End)
 	if gone > 0 && (e.proto == "feed" || len(cost) > 0) {
-		cost = append(cost, fmt.Sprintf("nobody was there for %s", units.Lasting(gone)))
+		cost = append(cost, fmt.Sprintf("no process served for %s", units.Lasting(gone)))
 	}
 	hurt := t.cut > 0 || t.refused >= measure.FewRefused || e.proto == "feed" || t.lost > 0
 	switch {
@@ -311,7 +311,7 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 	}
 	c := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: t.cut + t.refused + t.lost, Unit: "connections", Source: source.SS("-tn").And(source.Connections), Origin: "clients", Text: strings.Join(cost, ", ")}
 	if !hurt && o != endedKilled {
-		c.Side, c.Grade, c.Text = suspect.Against, suspect.Decisive, "nobody was hurt: others went on, or nobody asked for it meanwhile"
+		c.Side, c.Grade, c.Text = suspect.Against, suspect.Decisive, "no client was affected: others went on, or no requests came meanwhile"
 		f.Evidence = append(f.Evidence, c)
 		return
 	}

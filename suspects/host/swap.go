@@ -18,10 +18,10 @@ var swapping = &suspect.Suspect{
 	Name:  "swap",
 	Title: "a service reads its memory back from swap",
 	About: "Pages of the process were sent to swap, and its requests need them: each costs a read from a disk, in the middle of whatever the program does. " +
-		"Swap that is full of what nobody touches is what swap is for.",
+		"Swap full of pages that no process touches is healthy: that is what swap is for.",
 	Needs: []suspect.Need{
 		{Measure: "host.memory", Must: true, Why: "pages that came from swap and went there"},
-		{Measure: "host.processes", Must: true, Why: "whose major faults they were, and how much of it lies in swap"},
+		{Measure: "host.processes", Must: true, Why: "which process had the major faults, and how much of its memory is in swap"},
 		{Measure: "host.cgroup", Why: "the limit of its control group's memory"},
 		{Measure: "threads.state", Why: "that its threads waited for the pages"},
 		{Measure: "memory.reclaim", Why: "when, and how long, its threads had to free memory before they got some"},
@@ -34,7 +34,7 @@ var swapping = &suspect.Suspect{
 	Against: []string{
 		"swap is full and nothing comes back from it: cold pages, a risk at most",
 		"strong: major faults without swap: files that are mapped and read anew (the page cache is short), or a program that starts",
-		"strong: nobody who swapped was late",
+		"strong: no process that swapped was late",
 	},
 	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "disk-stall", Lag: measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}),
 	Claims:  []ledger.Account{ledger.Memory, ledger.Disk, ledger.Kernel},
@@ -150,7 +150,7 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 		faulted.Source = faulted.Source.As(faulted.Source.String() + ", VmSwap").And(source.VMStat("pswpin"))
 	case !lies && f.swap != nil:
 		faulted.Grade = suspect.Weak
-		one.Evidence = append(one.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("/proc/PID/status VmSwap"), Origin: "VmSwap", Text: "none of it lies in swap"})
+		one.Evidence = append(one.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("/proc/PID/status VmSwap"), Origin: "VmSwap", Text: "none of its memory is in swap"})
 	}
 	one.Evidence = append(one.Evidence, faulted)
 	one.Text = fmt.Sprintf("%s reads its memory back from swap: %s major faults in %s", name, units.Count(f.n), units.Lasting(f.span))

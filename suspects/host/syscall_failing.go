@@ -27,7 +27,7 @@ var syscallFailing = &suspect.Suspect{
 	For: []string{
 		"decisive: its calls failed in the seconds in which its answers were errors, or connections ended without an answer, one at least for every fifth of these (of EACCES, EPERM, ENOMEM and EAGAIN: about one for each)",
 		"strong: the same in a service of this host that it asks",
-		"decisive: writes of files that are no logs, five or more or in two seconds or more, failed with ENOSPC, EDQUOT, EROFS, EFBIG or EIO; without clients who notice it that is a risk",
+		"decisive: writes of files that are not logs, five or more or in two seconds or more, failed with ENOSPC, EDQUOT, EROFS, EFBIG or EIO; without clients who notice it that is a risk",
 	},
 	Against: []string{
 		"decisive: the calls fail as often in seconds in which no answer was an error",
@@ -38,7 +38,7 @@ var syscallFailing = &suspect.Suspect{
 	LeadsTo: []suspect.Lead{{To: "connection-limit", Lag: 5 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: "error-answers", Lag: 5 * time.Second},
 		{To: scene.StreamFreeze, Lag: 10 * time.Second}, {To: scene.StreamLate, Lag: 10 * time.Second}, {To: "server-stall", Lag: 10 * time.Second}},
 	Remedy:   suspect.Remedy{Permanently: "Give it what it asks for: room, the right to the file, a higher limit."},
-	Verified: "the calls succeed, and its answers are no errors any more",
+	Verified: "the calls succeed, and its answers are not errors any more",
 	Next:     "strace -f -Z -p PID   # only calls that fail; df -h; df -i; dmesg -T | tail",
 	Weigh:    weighSyscallFailing,
 }

@@ -27,7 +27,7 @@ var bufferbloat = &suspect.Suspect{
 		{Measure: "sockets.retransmits", Must: false, Why: "that hardly anything is lost"},
 	},
 	For: []string{
-		"decisive: a queue of this host holds as much as it sends in the time by which the round trip is too long",
+		"decisive: a queue of this host holds as much data as explains the extra round-trip time at its sending rate",
 		"strong: the round trip is a multiple of the shortest one while the connection keeps the pipe full and loses nothing",
 		"strong: more is in flight than the path holds, and the rest, at the rate of the connection, takes as long as the round trip is too long",
 		"strong: other connections on the same way wait as long",
@@ -176,7 +176,7 @@ func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) su
 		holds := q.rate * q.shortest
 		waits := (q.inFlight - holds) / q.rate
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: q.inFlight - holds, Unit: "B", Source: fields, Origin: "bytes in flight",
-			Text: fmt.Sprintf("%s in flight, of which the path itself holds %s at %s/s; the rest takes %s to leave", units.Bytes(q.inFlight), units.Bytes(holds), units.Bytes(q.rate), units.Lasting(waits))}
+			Text: fmt.Sprintf("%s in flight; the path itself holds %s of it at %s/s, and the rest takes %s to leave", units.Bytes(q.inFlight), units.Bytes(holds), units.Bytes(q.rate), units.Lasting(waits))}
 		if math.Abs(waits-q.extra()) <= 0.3*q.extra() {
 			e.Grade = suspect.Strong
 		}

@@ -63,6 +63,6 @@ func windowSettings(r *recording.Recording, k *scene.Socket, rate, rtt float64) 
 	}
 	return []suspect.Setting{{Kind: "sysctl", Name: "net.ipv4.tcp_rmem", AtLeast: true, At: suspect.InSpace(netns), Value: fmt.Sprintf("%s %s %.0f", f[0], f[1], need),
 		Why:   fmt.Sprintf("2 × %s × %s round trip; it is held at %s by a buffer of %s", units.LineRate(target), units.Lasting(rtt), units.LineRate(rate), units.Bytes(most)),
-		Risk:  "up to that much memory for each connection whose reader is slow",
+		Risk:  "up to that much memory for each connection with a slow reader",
 		Needs: "new connections: those that are open keep their limit"}}, nil
 }

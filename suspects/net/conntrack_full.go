@@ -17,7 +17,7 @@ import (
 var conntrackFull = &suspect.Suspect{
 	Name:  "conntrack-full",
 	Title: "the connection tracking table is full: new connections are dropped",
-	About: "Where a firewall or NAT tracks connections, each takes an entry, of which there are nf_conntrack_max; beyond it the first packet of every new connection is dropped, in silence but for a line in the kernel log. Connections that were never answered make room for new ones, established ones do not. A full table that refuses nobody is a risk.",
+	About: "Where a firewall or NAT tracks connections, each takes an entry in a table of nf_conntrack_max. When the table is full, the first packet of every new connection is dropped; only the kernel log says so. Connections that were never answered make room for new ones, established ones do not. A full table that refuses no client is a risk.",
 	Needs: []suspect.Need{
 		{Measure: "routes.conntrack", Must: true, Why: "entries, their limit, and packets dropped for want of one"},
 		{Measure: "drops.kfree_skb", Must: false, Why: "what netfilter dropped in the same namespace"},
@@ -93,7 +93,7 @@ func conntrackFinding(s *scene.Scene, r *recording.Recording, netns uint64, most
 		level.Grade = suspect.Weak // a full table alone refuses nobody
 		f.Evidence = []suspect.Evidence{level, {Side: suspect.Against, Grade: suspect.Strong, Value: early, Unit: "entries", Source: source.ConntrackStat("drop", "early_drop"), Origin: "drop",
 			Text: fmt.Sprintf("no packet was dropped for it; %s entries that were never answered made room", units.Count(early))}}
-		f.Text = "the table was nearly full and refused nobody"
+		f.Text = "the table was nearly full and refused no client"
 		return f
 	}
 	all := measure.StepsOf(drops)

@@ -20,11 +20,11 @@ import (
 var ephemeralPorts = &suspect.Suspect{
 	Name:  "ephemeral-ports",
 	Title: "no local port left towards a destination",
-	About: "Each connection to one destination needs a local port of its own from ip_local_port_range, and keeps it for a minute after it closed it (TIME-WAIT). A client that makes a connection for each request runs out: connect fails with EADDRNOTAVAIL. TIME-WAIT on a server, or spread over many destinations, takes nothing away.",
+	About: "Each connection to one destination needs its own local port from ip_local_port_range, and keeps it for a minute after it closed it (TIME-WAIT). A client that makes a connection for each request runs out: connect fails with EADDRNOTAVAIL. TIME-WAIT on a server, or spread over many destinations, takes nothing away.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.ports", Must: true, Why: "ports in use towards each destination, TIME-WAIT included"},
 		{Measure: "host.sysctl", Must: true, Why: "net.ipv4.ip_local_port_range of the namespace"},
-		{Measure: "sockets.connections", Must: false, Why: "connects that failed, and whose"},
+		{Measure: "sockets.connections", Must: false, Why: "connects that failed, and the process that made them"},
 		{Measure: "sockets.errors", Must: false, Why: "EADDRNOTAVAIL, as the program got it"},
 	},
 	For: []string{

@@ -16,11 +16,11 @@ import (
 var fqFlowLimit = &suspect.Suspect{
 	Name:  "fq-flow-limit",
 	Title: "the fq qdisc drops what one flow queues beyond its limit",
-	About: "fq holds at most flow_limit packets of one flow (100 by default) while it paces them, and drops what the sender adds, with nearly all of the qdisc empty. A sender of UDP that bursts meets it; TCP keeps its queue short by itself. " +
-		"Below mq each queue has an fq of its own, which exporters that read roots only do not show.",
+	About: "fq holds at most flow_limit packets of one flow (100 by default) while it paces them, and drops what the sender adds, with nearly all of the qdisc empty. A sender of UDP that bursts meets it; TCP keeps its queue short on its own. " +
+		"Below mq each queue has its own fq, which exporters that read roots only do not show.",
 	Needs: []suspect.Need{
 		{Measure: "host.qdisc", Must: true, Why: "flows_plimit, drops and flow_limit of every fq, those below mq too"},
-		{Measure: "drops.kfree_skb", Must: false, Why: "whose packets they were"},
+		{Measure: "drops.kfree_skb", Must: false, Why: "which flow the packets belong to"},
 		{Measure: "sockets.diag", Must: false, Why: "the sender"},
 	},
 	For: []string{

@@ -125,7 +125,7 @@ func slowButNotFull(all []listener) []suspect.Finding {
 		}
 		out = append(out, suspect.Finding{Subject: l.socket.Subject, Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: 0, Unit: "handshakes",
 			Source: source.Netstat("ListenOverflows").And(source.SS("-ltn", source.RecvQ)),
-			Text:   fmt.Sprintf("up to %s connections waited of %s that may, and ListenOverflows did not grow: nobody was refused", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)))}}})
+			Text:   fmt.Sprintf("up to %s connections waited of %s that may, and ListenOverflows did not grow: no client was refused", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)))}}})
 	}
 	return out
 }
@@ -197,7 +197,7 @@ func overflowEvidence(l listener, over, drops float64, seen recording.Interval, 
 		out = append(out, e)
 	} else if l.waiting == 0 && counted.Grade != suspect.Decisive {
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: 0, Unit: "connections", Source: source.SS("-ltn", source.RecvQ), Origin: "accept queue",
-			Text: fmt.Sprintf("nobody was seen waiting in %d samples", len(l.socket.Rows))})
+			Text: fmt.Sprintf("no client was seen waiting in %d samples", len(l.socket.Rows))})
 	}
 	return out
 }

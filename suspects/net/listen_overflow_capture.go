@@ -81,7 +81,7 @@ func overflowInCapture(r *recording.Recording) (out []suspect.Finding) {
 				units.OfAll(slow, k.syns), units.Lasting(k.longest), units.Count(k.resent), units.Count(max(0, k.opened-k.late)))}
 		switch {
 		case k.opened == 0:
-			syn.Side, syn.Text = suspect.Against, fmt.Sprintf("none of %s connections was answered: nobody is there, or all is filtered", units.Count(k.syns))
+			syn.Side, syn.Text = suspect.Against, fmt.Sprintf("none of %s connections was answered: the host is down, or a filter drops all packets", units.Count(k.syns))
 		case segments >= 100 && share > lossBesideSYNs && share >= 0.2*k.resent/max(1, k.syns+k.resent):
 			syn.Side = suspect.Against
 			syn.Text += fmt.Sprintf("; of its data %.1f %% had to be sent again as well: the way loses packets", 100*share)

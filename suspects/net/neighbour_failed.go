@@ -19,7 +19,7 @@ import (
 var neighbourFailed = &suspect.Suspect{
 	Name:  "neighbour-failed",
 	Title: "the gateway or host on the link does not answer ARP or neighbour discovery",
-	About: "Packets for an address wait until its link-layer address is known; when nobody answers within some seconds they are dropped. A gateway that is gone, a wrong gateway or netmask, a VLAN that is not passed on, an overflowing neighbour table. Scans of empty addresses leave many failed neighbours and hurt nobody.",
+	About: "Packets for an address wait until its link-layer address is known; they are dropped when no answer comes within some seconds. A gateway that is gone, a wrong gateway or netmask, a VLAN that is not passed on, an overflowing neighbour table. Scans of empty addresses leave many failed neighbours and affect no client.",
 	Needs: []suspect.Need{
 		{Measure: "drops.kfree_skb", Must: true, Why: "packets dropped while their neighbour was asked for"},
 		{Measure: "routes.neighbours", Must: false, Why: "the neighbour's state; overflows of the table"},
@@ -98,7 +98,7 @@ func neighbourFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey,
 	f := suspect.Finding{
 		Subject: recording.Subject{Kind: recording.KindPeer, Netns: k.Netns, Remote: k.Dst, Device: k.Device}, Active: waited(rows, all, s.Window),
 		Related: measure.Senders(s, r, rows),
-		Text:    fmt.Sprintf("nobody on %s answers for %s: %s packets were dropped", k.Device, k.Dst, units.Count(n)),
+		Text:    fmt.Sprintf("no host on %s answers for %s: %s packets were dropped", k.Device, k.Dst, units.Count(n)),
 		Remedy:  suspect.Remedy{Permanently: backOnLink(s, k.Netns, k.Dst, k.Device)},
 		Next:    remedy.InNetns(s, k.Netns, "arping -c 3 -I "+k.Device+" "+k.Dst),
 		Harm:    suspect.Harm{Symptom: scene.DatagramsLost, Amount: n, Unit: "packets", Text: fmt.Sprintf("%s packets by way of %s dropped", units.Count(n), k.Dst)},

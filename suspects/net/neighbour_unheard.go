@@ -38,7 +38,7 @@ func unheard(s *scene.Scene, r *recording.Recording, known []suspect.Finding) (o
 		}
 		if f, ok := standsFor(k, gone, hop); ok {
 			f.Subject = recording.Subject{Kind: recording.KindPeer, Netns: netns, Remote: hop, Device: route.Device}
-			f.Text = fmt.Sprintf("nobody on %s answers for %s, by which %s is reached: what is sent waits in this host", route.Device, hop, k.First().Remote)
+			f.Text = fmt.Sprintf("no host on %s answers for %s, the gateway to %s: packets wait in this host", route.Device, hop, k.First().Remote)
 			f.Remedy = suspect.Remedy{Permanently: backOnLink(s, netns, hop, route.Device)}
 			f.Next = remedy.InNetns(s, netns, "arping -c 3 -I "+route.Device+" "+hop)
 			out, known = append(out, f), append(known, f)

@@ -18,7 +18,7 @@ import (
 var netfilterDrop = &suspect.Suspect{
 	Name:  "netfilter-drop",
 	Title: "a firewall rule drops traffic that is wanted",
-	About: "An nftables or iptables rule drops packets of a flow or port that a program here uses. The kernel says that netfilter dropped them and at which hook, not by which rule: read the rules' counters. Dropping strangers' packets to ports that nobody holds is a firewall's work and no fault.",
+	About: "An nftables or iptables rule drops packets of a flow or port that a program here uses. The kernel says that netfilter dropped them and at which hook, not by which rule: read the rules' counters. Dropping strangers' packets to closed ports is a firewall's work and no fault.",
 	Needs: []suspect.Need{
 		{Measure: "drops.kfree_skb", Must: true, Why: "NETFILTER_DROP by port and flow"},
 		{Measure: "drops.stacks", Must: false, Why: "the hook"},
@@ -34,7 +34,7 @@ var netfilterDrop = &suspect.Suspect{
 		"strong: the counter of one rule that drops grew by as much: that rule",
 	},
 	Against: []string{
-		"strong: a handful of packets to many ports that nobody holds: strays, a scan",
+		"strong: a handful of packets to many closed ports: strays, a scan",
 		"decisive: connection tracking, its table full, dropped as many: see conntrack-full",
 		"trap: a closed port (NO_SOCKET, NoPorts) looks the same from the sender",
 	},

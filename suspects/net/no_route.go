@@ -23,7 +23,7 @@ var noRoute = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "host.netstat", Must: true, Why: "InNoRoutes and OutNoRoutes of each namespace"},
 		{Measure: "drops.kfree_skb", Must: false, Why: "the address that a router had no route for"},
-		{Measure: "sockets.errors", Must: false, Why: "whose calls failed, and to which address"},
+		{Measure: "sockets.errors", Must: false, Why: "which process' calls failed, and for what address"},
 		{Measure: "routes.table", Must: false, Why: "the routes that there are"},
 		{Measure: "sockets.diag", Must: false, Why: "who sent what was dropped"},
 	},
@@ -34,7 +34,7 @@ var noRoute = &suspect.Suspect{
 		"strong: none of the routes recorded leads to the address",
 	},
 	Against: []string{
-		"strong: a few packets now and then to an address that nobody has: somebody guesses",
+		"strong: a few packets now and then to an unused address: somebody guesses",
 		"strong: calls for IPv6 addresses where IPv6 has no default route: programs try it first and fall back",
 	},
 	LeadsTo: []suspect.Lead{

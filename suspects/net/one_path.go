@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/recording/intervals"
@@ -31,7 +32,7 @@ func (o onPaths) of(k *scene.Socket, remote string, found suspect.Finding) {
 
 // worst is of each path the connection that was harmed most, for all of them.
 func (o onPaths) worst() (out []suspect.Finding) {
-	for _, path := range slices.SortedFunc(maps.Keys(o), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, path := range sorting.Collect(maps.Keys(o), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
 		out = append(out, worstOf(o[path]))
 	}
 	return out

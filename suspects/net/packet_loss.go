@@ -23,7 +23,7 @@ var packetLoss = &suspect.Suspect{
 		"decisive: the receiver, on this host, got fewer segments than were sent, by as many as were sent again",
 		"decisive: tcp_info and the retransmit events agree, and hardly any was reported as a duplicate",
 		"decisive: RetransSegs of the namespace and the events agree, and its DSACKs are few",
-		"decisive: of a stream over UDP whose two ends are on this host: more datagrams were sent than came, by about as many as its counters (RTP sequence, MPEG-TS continuity) have gaps",
+		"decisive: both ends of a UDP stream are on this host: more datagrams were sent than arrived, and the difference is about the gaps in its counters (RTP sequence, MPEG-TS continuity)",
 		"decisive: by captures of both ends: what left the one side of late requests did not come to the other, and the network took half of their wait or more",
 		"decisive: both ends are on this host and alive, the sender's timer runs out again and again, and nothing comes to the other: the way loses everything",
 		"strong: gaps in those counters, and nothing was dropped at the reader's own socket; whether the sender or the way lost it, its own host shows",

@@ -25,7 +25,7 @@ var packetReordering = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: what was sent again and what the receiver reported as duplicates (DSACK) is the same number, and later segments were acknowledged first",
-		"strong: most of it was reported as duplicates, with reordering seen; a quarter of it, on short connections whose calls were late for it",
+		"strong: most of it was reported as duplicates, with reordering seen; a quarter of it, on short connections with late calls",
 		"strong: all that was sent came to the other end, which is on this host too",
 	},
 	Against: []string{

@@ -30,7 +30,7 @@ var pmtuBlackhole = &suspect.Suspect{
 		"decisive: a hop on this host dropped the flow's segments as too big (and FragFails counted as many), and the sender has backed off and sends them no smaller",
 		"strong: the hop's ICMP was dropped by a firewall",
 		"strong: after some bytes nothing was acknowledged, the timer backed off: full segments, or everything",
-		"decisive (captures of both ends): packets of one size leave the one and never come to the other, to which all smaller ones come",
+		"decisive (captures of both ends): packets of one size leave one end and never arrive at the other, while all smaller ones do",
 		"decisive (capture): a hop says which size it takes, and the sender goes on with larger packets",
 		"strong (capture): a small segment behind those that never arrive does (SACK)",
 		"strong: small segments of another connection of the same two hosts come through meanwhile",
@@ -39,7 +39,7 @@ var pmtuBlackhole = &suspect.Suspect{
 		"decisive: the sender learnt the path's MTU and its segments are smaller: the message came",
 		"strong: full segments of another connection of the same two hosts come through",
 		"decisive (capture): packets as large of the same connection had been acknowledged before",
-		"trap: total loss looks alike to the sender: then nobody is named",
+		"trap: total loss looks the same to the sender: then no culprit is named",
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}},
 	LeadsTo: []suspect.Lead{

@@ -111,7 +111,7 @@ func vanished(w, o sent) suspect.Finding {
 		f.Related = append(f.Related, recording.Subject{Kind: recording.KindPeer, Netns: netns, Proto: "tcp", Remote: scene.Address(w.flow.Server)})
 	}
 	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: float64(w.Stuck), Unit: "bytes", Source: source.File("the captured packets of both ends: sizes"), Origin: "both ends",
-		Text: fmt.Sprintf("packets of %s bytes left the one capture again and again and none came to the other, to which %s packets of up to %s bytes came", units.Count(float64(w.Stuck)), units.Count(float64(o.Packets)), units.Count(float64(o.Largest)))}}
+		Text: fmt.Sprintf("packets of %s bytes left one capture again and again and none arrived in the other, while %s packets of up to %s bytes did", units.Count(float64(w.Stuck)), units.Count(float64(o.Packets)), units.Count(float64(o.Largest)))}}
 	f.Remedy = suspect.Remedy{Permanently: letICMPThrough}
 	f.Harm = suspect.Harm{Symptom: scene.StreamFreeze, Amount: stood, Unit: "s", Text: fmt.Sprintf("%s stopped for %s", w.from, units.Lasting(stood))}
 	return f

@@ -21,7 +21,7 @@ var qdiscDrop = &suspect.Suspect{
 		{Measure: "host.qdisc", Must: true, Why: "drops of every qdisc, leaves included"},
 		{Measure: "drops.kfree_skb", Must: false, Why: "the same drops, by packet: which protocol and sender"},
 		{Measure: "host.links", Must: false, Why: "the carrier"},
-		{Measure: "sockets.diag", Must: false, Why: "whose packets they were"},
+		{Measure: "sockets.diag", Must: false, Why: "which flow the packets belong to"},
 	},
 	For: []string{
 		"decisive: the leaf's drops are as many as the QDISC_DROP drops of its device",

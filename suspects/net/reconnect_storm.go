@@ -38,7 +38,7 @@ var reconnectStorm = &suspect.Suspect{
 		"weak: TIME-WAIT grows",
 	},
 	Against: []string{
-		"decisive: the rate falls by itself (back-off), or it was one burst (a deploy, a server that came back)",
+		"decisive: the rate falls on its own (back-off), or it was one burst (a deploy, a server that came back)",
 		"strong: each short connection was served, and nothing on the listener lives longer: requests without keep-alive",
 		"strong: each had its answer, and closed the connection itself: TIME-WAIT is at its end",
 		"traps: back-off clients make 80 connections a second in all; players that came before the publisher stay connected",
@@ -270,7 +270,7 @@ func stormAgainst(sum *caller, stay lastingOnes, served, empty bool, from source
 	var out []suspect.Evidence
 	if first, last, falls := sum.fallsOff(); falls {
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: last, Unit: "connections/s", Source: from, Origin: "rate over time",
-			Text: fmt.Sprintf("the rate falls by itself, from %s/s to %s/s: they back off", units.Count(first), units.Count(last))})
+			Text: fmt.Sprintf("the rate falls on its own, from %s/s to %s/s: they back off", units.Count(first), units.Count(last))})
 	}
 	if n := len(sum.opened); n < sustained {
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(n), Unit: "s", Source: from, Origin: "rate over time",

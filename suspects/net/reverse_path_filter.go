@@ -20,7 +20,7 @@ var reversePathFilter = &suspect.Suspect{
 	About: "With rp_filter=1 the kernel drops what comes in on one interface from an address that it would answer on another: hosts with two networks, asymmetric routing, a VPN beside the default route. The sender is never told. Dropping strangers' packets with a false sender is what the filter is for.",
 	Needs: []suspect.Need{
 		{Measure: "host.netstat", Must: true, Why: "IPReversePathFilter of each namespace"},
-		{Measure: "drops.kfree_skb", Must: false, Why: "whose packets, and the interface they came in on"},
+		{Measure: "drops.kfree_skb", Must: false, Why: "the packets' source and the interface they came in on"},
 		{Measure: "routes.table", Must: false, Why: "rp_filter of each interface, and the route back"},
 		{Measure: "sockets.diag", Must: false, Why: "whether a socket here sent them or wants them"},
 	},
@@ -71,7 +71,7 @@ func weighReversePath(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 		if n, ok := series.Increase(); ok && n >= wantedPackets && seen[netns] == nil {
 			out = append(out, suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: measure.StepsOf(series).Active(),
 				Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "packets", Source: source.Netstat("IPReversePathFilter").As("/proc/net/netstat TcpExt IPReversePathFilter"),
-					Text: fmt.Sprintf("IPReversePathFilter grew by %s; whose packets they were was not seen", units.Count(n))}},
+					Text: fmt.Sprintf("IPReversePathFilter grew by %s; the flow they belong to was not seen", units.Count(n))}},
 				Text: fmt.Sprintf("%s packets failed the check of their source", units.Count(n)),
 				Next: remedy.InNetns(s, netns, "sysctl -a 2>/dev/null | grep '\\.rp_filter = 1'")})
 		}

@@ -25,7 +25,7 @@ var smallReceiveWindow = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "how long the sender waited for the window, the window, the round trip, the reader's queue"},
 		{Measure: "host.sysctl", Must: false, Why: "tcp_rmem: how far the window may grow"},
-		{Measure: "sockets.owner", Must: false, Why: "whose sockets they are"},
+		{Measure: "sockets.owner", Must: false, Why: "which process owns these sockets"},
 	},
 	For: []string{
 		"decisive: throughput is window over round trip, and the reader, on this host, leaves nothing unread",

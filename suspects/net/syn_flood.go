@@ -16,7 +16,7 @@ import (
 
 var synFlood = &suspect.Suspect{
 	Name:  "syn-flood",
-	Title: "SYNs that nobody means",
+	Title: "SYNs from forged addresses",
 	About: "SYNs from forged addresses fill a listener's queue of half-open connections. Without SYN cookies real clients' SYNs are dropped with the rest, and come back after 1 s, 3 s, 7 s; with cookies they get in, without window scaling at worst. A burst of real clients fills the same queue for a round trip, and finishes; a full accept queue drops connections that were finished.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.half-open", Must: true, Why: "half-open connections of each listener, their sources, and whether they are silent"},

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
@@ -21,12 +21,12 @@ var tlsHandshakeFailed = &suspect.Suspect{
 	About: "Clients connect, and the two ends do not agree: a certificate has expired or is of an authority that the client does not know, no version or cipher is shared, the server has no certificate for the name that is asked for, or wants one of the client. " +
 		"Connections are made and closed at once, and no request arrives. Who objects says why in an alert.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.turns", Must: true, Why: "alerts, of whom, and which where they are in clear"},
+		{Measure: "sockets.turns", Must: true, Why: "alerts, who sent them, and which they are where they are not encrypted"},
 		{Measure: "sockets.connections", Why: "of how many connections"},
 	},
 	For: []string{"decisive: five alerts or more, at one in 20 of the answers, ended handshakes of a listener; which alert says why"},
 	Against: []string{
-		"trap: alerts of one address at three listeners or more are a scanner's; those for what is no TLS (unexpected_message, decode_error, record_overflow) say that somebody speaks another protocol: neither counts",
+		"trap: alerts of one address at three listeners or more are a scanner's; those for what is not TLS (unexpected_message, decode_error, record_overflow) say that somebody speaks another protocol: neither counts",
 		"trap: checks that connect and close say nothing, and get no alert",
 		"trap: a farewell (close_notify) of TLS 1.3 is as long as an alert that ends a handshake: it comes behind a Finished, an answer or the client's own farewell, and does not count",
 		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate: only that an alert ended the handshake; what a server reads otherwise than by read and recv",
@@ -81,7 +81,7 @@ func weighTLS(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 }
 
 func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Symptom, a *alerts) suspect.Finding {
-	kinds := slices.SortedFunc(maps.Keys(a.by), func(x, y string) int { return cmp.Or(cmp.Compare(a.by[y], a.by[x]), cmp.Compare(x, y)) })
+	kinds := sorting.Collect(maps.Keys(a.by), func(x, y string) int { return cmp.Or(cmp.Compare(a.by[y], a.by[x]), cmp.Compare(x, y)) })
 	alert, peer, _ := recording.IsTLSAlert(kinds[0])
 	of := 0.0
 	for _, c := range r.Connections {
@@ -100,7 +100,7 @@ func failedHandshakes(r *recording.Recording, v *scene.Service, sym scene.Sympto
 	if of >= a.n {
 		text = fmt.Sprintf("%s TLS handshakes failed, of %s connections (%s)%s", units.Count(a.n), units.Count(of), strings.TrimSpace("alert "+alert), why)
 	}
-	from := slices.SortedFunc(maps.Keys(a.sources), func(x, y string) int {
+	from := sorting.Collect(maps.Keys(a.sources), func(x, y string) int {
 		return cmp.Or(cmp.Compare(a.sources[y], a.sources[x]), cmp.Compare(x, y))
 	})
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: a.n, Unit: "alerts", Source: source.Of("the first bytes of TLS records"), Origin: "alerts",
@@ -122,7 +122,7 @@ func (a *alerts) others(kinds []string) string {
 	for i, kind := range kinds {
 		n[i] = fmt.Sprintf("%s %s", units.Count(a.by[kind]), strings.TrimPrefix(kind, "TLS alert "))
 	}
-	return ", of which " + strings.Join(n, ", ")
+	return ": " + strings.Join(n, ", ")
 }
 
 // reasonOf is what an alert means, of the server or of a client.

@@ -27,7 +27,7 @@ var udpPortClosed = &suspect.Suspect{
 	For: []string{
 		"decisive: the NO_SOCKET drops of a namespace are as many as its UdpNoPorts grew, and this port's are among them",
 		"strong: the socket that had the port closed just before",
-		"decisive (capture): the destination itself says by ICMP that nobody holds the port, and its sender goes on",
+		"decisive (capture): the destination itself says by ICMP that the port is closed, and its sender goes on",
 	},
 	Against: []string{
 		"decisive: UdpNoPorts did not grow",

@@ -22,7 +22,7 @@ func closedInCapture(r *recording.Recording) (out []suspect.Finding) {
 		n := float64(f.SentSince)
 		sub := recording.Subject{Kind: recording.KindPort, Netns: f.flow.Netns, Proto: "udp", Local: f.to}
 		e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: n, Unit: "datagrams", Source: source.File(measure.Captured + ": ICMP port unreachable"), Origin: "icmp",
-			Text: fmt.Sprintf("%s itself said %s times that nobody holds the port (it does so rarely), and %s datagrams were sent to it from then on", recording.Host(f.to), units.Count(float64(f.Unreachable)), units.Count(n)),
+			Text: fmt.Sprintf("%s itself said %s times that the port is closed (it does so rarely), and %s datagrams were sent to it from then on", recording.Host(f.to), units.Count(float64(f.Unreachable)), units.Count(n)),
 			// A filter that rejects says the same, word for word.
 			Doubt: "a firewall's REJECT on that host would say the same"}
 		if n < measure.StrayDatagrams {

@@ -26,12 +26,12 @@ var unixBacklog = &suspect.Suspect{
 	},
 	For: []string{
 		"decisive: connect was refused with EAGAIN to a process that asks at no other UNIX socket",
-		"strong: the same to one that asks at several, of which only this one was seen with connections waiting",
+		"strong: the same to a client that connects to several, where only this one was seen with connections waiting",
 		"strong: more connections waited than its backlog has room for, in one of ten samples or more",
 		"strong: the answers of who asks there were errors in those seconds",
 	},
 	Against: []string{
-		"decisive: never more than half of its backlog was in use: slow to accept, nobody refused",
+		"decisive: never more than half of its backlog was in use: slow to accept, no client refused",
 		"can't tell: a backlog that short bursts fill between two samples, where connect was not looked at",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: scene.FailedAnswers, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 10 * time.Second}, {To: scene.RequestLatency, Lag: 10 * time.Second},
@@ -73,7 +73,7 @@ func fullBacklog(s *scene.Scene, r *recording.Recording, l listener) (suspect.Fi
 			return f, false
 		}
 		e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: float64(l.waiting), Unit: "connections", Source: source.SS("-lx", source.RecvQ, source.SendQ), Origin: "backlog",
-			Text: fmt.Sprintf("up to %s connections waited of %s that may: nobody was seen refused", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)))}
+			Text: fmt.Sprintf("up to %s connections waited of %s that may: no client was seen refused", units.Count(float64(l.waiting)), units.Count(float64(l.backlog)))}
 		if 2*l.waiting <= l.backlog {
 			e.Grade = suspect.Decisive
 		}

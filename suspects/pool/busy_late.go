@@ -52,7 +52,7 @@ func busyWhenLate(s *scene.Scene, r *recording.Recording, p *ledger.Party) (susp
 		{Side: suspect.For, Grade: suspect.Strong, Value: in.each(), Unit: "s", Source: source.SchedstatOf(pid).And(source.Turns), Origin: "late answers",
 			Text: fmt.Sprintf("around its late answers thread %d computed for %s of %s, %s for each answer; at other times %s for each", b.TID, units.Lasting(in.ran), units.Lasting(in.seconds), units.Short(in.each()), units.Short(out.each()))},
 		{Side: suspect.For, Grade: suspect.Strong, Value: b.Ran / b.All, Unit: "share", Source: source.SchedstatOf(pid), Origin: "schedstat",
-			Text: fmt.Sprintf("that thread did %.0f %% of the work of its process: nobody else takes what comes meanwhile", 100*b.Ran/b.All)},
+			Text: fmt.Sprintf("that thread did %.0f %% of the work of its process: no other thread takes what comes meanwhile", 100*b.Ran/b.All)},
 	}
 	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: give the long task to another thread or process, or cut it into pieces between which others have their turn.", b.Process.Subject.Comm)}
 	return f, true

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/ledger"
 	"snag/recording"
@@ -48,7 +48,7 @@ func tailAtOneWord(p *scene.Process, r *recording.Recording, l *ledger.Ledger) (
 			w.threads[row.TID] = true
 		}
 	}
-	all := slices.SortedFunc(maps.Values(words), func(a, b *word) int {
+	all := sorting.Collect(maps.Values(words), func(a, b *word) int {
 		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.address, b.address))
 	})
 	for _, w := range all[min(1, len(all)):] {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"slices"
 	"sort"
 
+	"snag/internal/sorting"
 	"snag/ledger"
 	"snag/recording"
 	"snag/recording/intervals"
@@ -148,7 +148,7 @@ func (d *dependency) tolerable(r *recording.Recording) bool {
 			by[t.T] = sum
 		}
 	}
-	seconds := slices.SortedFunc(maps.Values(by), func(a, b recording.Turns) int {
+	seconds := sorting.Collect(maps.Values(by), func(a, b recording.Turns) int {
 		return cmp.Compare(a.Sum/float64(a.N), b.Sum/float64(b.N))
 	})
 	n, best := uint64(0), 0.0

@@ -34,7 +34,7 @@ var errorAnswers = &suspect.Suspect{
 		Permanently: "Its own log says why. Raise the limit that is reached, or give its store room.",
 		Program:     "Mend the part that fails.",
 	},
-	Verified: "its answers are no errors any more",
+	Verified: "its answers are not errors any more",
 	Next:     "journalctl -u UNIT --since -5min; or its log file: ls -l /proc/PID/fd | grep log",
 	Weigh:    weighErrorAnswers,
 }

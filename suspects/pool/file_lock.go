@@ -65,7 +65,7 @@ func fileLock(r *recording.Recording, p *ledger.Party, share float64) (suspect.F
 	}
 	f := suspect.Finding{Subject: p.Subject,
 		Text: fmt.Sprintf("%s of it wait for the lock of a file (%s)", units.Plural(len(who), what), call),
-		Next: "lslocks   # which file: whose lines end in * wait, and who holds it is named above them"}
+		Next: "lslocks   # which file: processes with * wait; the holder is named above them"}
 	looks := source.ThreadState.As("the states of its threads, about 20 samples per second")
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: looks.And(source.AllTurns), Origin: "ledger",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/scene"
 	"snag/suspects/measure"
@@ -95,7 +96,7 @@ func hotLeaves(p *scene.Process, r *recording.Recording) []*hotLeaf {
 		h.threads, h.all, h.named, h.seconds = len(ever[name]), all, named, len(seconds)
 		out = append(out, h)
 	}
-	slices.SortFunc(out, func(a, b *hotLeaf) int {
+	sorting.By(out, func(a, b *hotLeaf) int {
 		switch {
 		case a.samples > b.samples:
 			return -1

@@ -20,12 +20,12 @@ func refusedInCapture(s *scene.Scene, r *recording.Recording) (out []suspect.Fin
 			continue
 		}
 		f := suspect.Finding{Subject: c.Subject, Active: scene.SpansOf(c.Refused),
-			Text: fmt.Sprintf("%s connections to %s were refused: nobody listens there", units.OfAll(n, of), c.Server),
+			Text: fmt.Sprintf("%s connections to %s were refused: nothing listens there", units.OfAll(n, of), c.Server),
 			Next: fmt.Sprintf("ss -ltnp 'sport = :%s'   # on %s: who listens", recording.Port(c.Server), recording.Host(c.Server)),
 			Evidence: []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: n, Unit: "connections", Source: source.File(measure.Captured + ": SYN, RST"), Origin: "refused",
 				Text: fmt.Sprintf("the SYNs of %s connections to %s were answered by a reset", units.OfAll(n, of), c.Server)}}}
 		if c.Opened > 0 {
-			f.Text = fmt.Sprintf("%s connections to %s were refused: at times nobody listens there, or a filter rejects some", units.OfAll(n, of), c.Server)
+			f.Text = fmt.Sprintf("%s connections to %s were refused: at times nothing listens there, or a filter rejects some", units.OfAll(n, of), c.Server)
 		}
 		f.Remedy.Permanently = fmt.Sprintf("Start the service that is to listen on %s. Or take the address out of its clients' configuration.", c.Server)
 		out = append(out, f)

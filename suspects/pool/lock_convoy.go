@@ -18,7 +18,7 @@ var lockConvoy = &suspect.Suspect{
 	Name:  "lock-convoy",
 	Title: "most threads queue for one lock",
 	About: "One thread holds a lock while it waits for something else (a read, a disk), and all others that want the lock wait behind it: as many threads as there may be, the process does one thing at a time. " +
-		"Its CPU is idle. A pool with nothing to do waits in futex too, for work: nobody holds that.",
+		"Its CPU is idle. A pool with nothing to do waits in futex too, for work: no thread holds that.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "at which processes something waits; what the holder's descriptor is"},
 		{Measure: "threads.syscall", Why: "the address that each thread waits on, and who holds that lock"},
@@ -32,7 +32,7 @@ var lockConvoy = &suspect.Suspect{
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), sample after sample, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
-		"strong: where the lock's word names nobody, the waiters are woken by threads of one function; where each parks on a word of its own (Java), or the word is a semaphore's (Python), each is woken by the one before, and one at a time has it",
+		"strong: where the lock's word names no holder, the waiters are woken by threads of one function; where each parks on its own word (Java), or the word is a semaphore's (Python), each is woken by the one before, and one at a time has it",
 		"strong: a quarter of the delay of its answers or more was waiting for a lock; and in half of those samples or more for one and the same",
 		"strong: three threads or more call one destination, and never two at once, while requests wait: whoever is in the call has what the others want; and a quarter of the delay or more is in line behind these calls",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
@@ -41,8 +41,8 @@ var lockConvoy = &suspect.Suspect{
 	},
 	Against: []string{
 		"can't tell, without a closer look: where one in a hundred answers takes ten times as long as half of them, and threads wait at one word for as long in all as these take, whether that is a lock's or a condition's",
-		"strong: its threads wait for a signal (a condition), and nobody holds that: an idle pool",
-		"strong: nothing waits at its sockets: nobody was seen to be delayed",
+		"strong: its threads wait for a signal (a condition), which no thread holds: an idle pool",
+		"strong: nothing waits at its sockets: no client was seen delayed",
 		"trap: threads that take turns to wait for work (a leader and its followers): who holds the lock sits in accept or epoll_wait",
 		"trap: calls that one thread makes, one after the other (one worker), or that share one connection (pool-exhausted)",
 		"trap: whoever holds it is kept from running by a quota: the lock is let go late for that (cpu-throttled)",
@@ -99,7 +99,7 @@ func weighLockConvoy(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) [
 func (c *convoy) idle() suspect.Finding {
 	return suspect.Finding{Subject: c.process.Subject, Text: "its threads wait for work",
 		Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Value: float64(c.pooled), Unit: "threads", Source: source.Calls, Origin: "futex",
-			Text: fmt.Sprintf("up to %d of its threads wait on one address for a signal, which nobody holds: an idle pool", c.pooled)}}}
+			Text: fmt.Sprintf("up to %d of its threads wait on one address for a signal, which no thread holds: an idle pool", c.pooled)}}}
 }
 
 func (c *convoy) finding(s *scene.Scene, r *recording.Recording) suspect.Finding {
@@ -152,9 +152,9 @@ func (c *convoy) fromLooks(f *suspect.Finding) {
 	f.Evidence = append(f.Evidence, c.holderEvidence()...)
 	if c.blocked > 0 {
 		if len(c.holders) > 1 {
-			f.Text += fmt.Sprintf(", whose holder at the time is %s", c.doing())
+			f.Text += fmt.Sprintf("; its holder at the time is %s", c.doing())
 		} else {
-			f.Text += fmt.Sprintf(", whose holder (thread %d) is %s", c.holder.TID, c.doing())
+			f.Text += fmt.Sprintf("; its holder (thread %d) is %s", c.holder.TID, c.doing())
 		}
 		f.Related = append(f.Related, recording.Subject{Kind: recording.KindThread, PID: pid, TID: c.holder.TID, Comm: c.holder.Comm})
 	}
@@ -186,7 +186,7 @@ func (c *convoy) holderEvidence() []suspect.Evidence {
 	word := source.Ofs("the lock's word (process_vm_readv), /proc/%d/task/%d/syscall", c.process.Subject.PID, c.holder.TID).With(source.States)
 	switch {
 	case c.owned == 0:
-		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: word, Origin: "lock word", Text: "who holds it is not known: the lock's word names nobody (not a mutex of glibc)"}}
+		return []suspect.Evidence{{Side: suspect.For, Grade: suspect.Weak, Source: word, Origin: "lock word", Text: "who holds it is not known: the lock's word names no holder (not a mutex of glibc)"}}
 	case c.blocked == 0 && c.ran == 0:
 		return nil // it changed hands faster than two files can be read
 	case c.blocked >= c.ran:
@@ -235,5 +235,5 @@ func (c *convoy) delayed(s *scene.Scene, r *recording.Recording, wait float64) (
 	if _, ok := r.Measured("sockets.diag"); !ok {
 		return suspect.Evidence{Side: suspect.Missing, Source: source.Of("sockets.diag"), Text: "whether anything waited at its sockets was not seen"}, wait >= lateAnswers
 	}
-	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tnp", source.RecvQ), Origin: "receive queues", Text: "nothing waited at its sockets: nobody was seen to be delayed"}, false
+	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tnp", source.RecvQ), Origin: "receive queues", Text: "nothing waited at its sockets: no client was seen delayed"}, false
 }

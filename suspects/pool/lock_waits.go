@@ -177,7 +177,7 @@ func (l *lockCount) evidence(pid int) suspect.Evidence {
 // lockAt names a lock by its word; a lock whose waiters park on a word each, or a semaphore, has none.
 func lockAt(address uint64) string {
 	if address == 0 {
-		return "one lock, whose word does not name its holder"
+		return "one lock; its word does not name the holder"
 	}
 	return fmt.Sprintf("the lock at 0x%x", address)
 }
@@ -220,7 +220,7 @@ func (l *lockCount) holderEvidence(p *scene.Process) (suspect.Evidence, bool) {
 	case l.waking > 0:
 		seconds, share := measure.ShareOf(l.waking, l.jams)
 		e.Value, e.Source, e.Origin = share, source.LocksOf.As("sched_waking of the waiters (lock_waits)"), "who wakes"
-		e.Text = fmt.Sprintf("the lock's word names nobody; in %s of those seconds the waiters were woken by %s", seconds, l.doing(p))
+		e.Text = fmt.Sprintf("the lock's word names no holder; in %s of those seconds the waiters were woken by %s", seconds, l.doing(p))
 	default:
 		return suspect.Evidence{}, false
 	}

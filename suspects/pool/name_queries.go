@@ -177,7 +177,7 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 	}
 	if a.open >= longOpen && agrees(a.open, open) {
 		queries.Grade = suspect.Decisive
-		queries.Text += fmt.Sprintf(", and a request of its own had none for %s", units.Lasting(open))
+		queries.Text += fmt.Sprintf(", and its own request had none for %s", units.Lasting(open))
 	}
 	f.Evidence = append(f.Evidence, queries)
 	f.Evidence = append(f.Evidence, a.beside()...)
@@ -186,7 +186,7 @@ func askedNames(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Findin
 	}
 	if answers > 0 && !late {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: mean, Unit: "s", Source: source.Turns, Origin: "turns",
-			Text: fmt.Sprintf("its own answers took %s all the same: nobody waits for those names", units.Lasting(mean))})
+			Text: fmt.Sprintf("its own answers took %s all the same: no request waits for those names", units.Lasting(mean))})
 	}
 	host := recording.Host(a.server)
 	if a.silent() {

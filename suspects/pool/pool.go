@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/scene"
@@ -60,7 +61,7 @@ func sharers(p *scene.Process) []*scene.Process {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *scene.Process) int { return a.Subject.PID - b.Subject.PID })
+	sorting.By(all, func(a, b *scene.Process) int { return a.Subject.PID - b.Subject.PID })
 	return all
 }
 

@@ -18,7 +18,7 @@ import (
 var poolExhausted = &suspect.Suspect{
 	Name:  "pool-exhausted",
 	Title: "requests wait for a connection of a pool",
-	About: "A proxy, a pooler or a program with a pool of its own has so many connections to a database or an upstream, and no more. All of them are in use, and further requests wait inside the process until one is free: " +
+	About: "A proxy, a pooler or a program with its own pool has so many connections to a database or an upstream, and no more. All of them are in use, and further requests wait inside the process until one is free: " +
 		"nothing waits unread in the socket buffer, no thread works, and what is called answers quickly.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "its connections to what it calls"},
@@ -27,7 +27,7 @@ var poolExhausted = &suspect.Suspect{
 	},
 	For: []string{
 		"strong: it kept the same number of connections to what it calls, or had that many in use at any moment at which requests waited, and they were in use for four fifths of the time or more",
-		"strong, of a pool of which all connections are kept: they carried nothing in the whole window, and strong: requests waited for a second and longer, three and more, and were all given up with an error",
+		"strong, of a pool that keeps all its connections: they carried nothing in the whole window, and strong: requests waited for a second and longer, three and more, and were all given up with an error",
 		"strong, where it does not let them wait: most seconds with errors ended with the same number of its calls open, and none with more; and strong: it called nothing for the requests that it answered with errors",
 		"strong: more requests were open than those have room for, a fifth of its time or more, and no thread of it worked on them",
 	},
@@ -180,7 +180,7 @@ func silent(s *scene.Scene, p ledger.Pool) (n int) {
 func poolFinding(s *scene.Scene, p ledger.Pool) suspect.Finding {
 	held := p.Line / p.Party.Demand * p.Party.Open
 	f := suspect.Finding{Subject: p.Party.Subject,
-		Text: fmt.Sprintf("%.2g requests at any moment wait for a free connection to %s, of which it has %d", held, p.Address, p.Connections)}
+		Text: fmt.Sprintf("%.2g requests at any moment wait for a free connection to %s; it has %d", held, p.Address, p.Connections)}
 	kept := silent(s, p)
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(p.Connections), Unit: "connections", Source: source.Of("ss -tn state established").And(source.AllTurns), Origin: "sockets",

@@ -44,7 +44,7 @@ func forwards(p *pool, s *scene.Scene, r *recording.Recording) (suspect.Finding,
 			if a.Max < clientsWait { // what it answers late is not left without an answer for that
 				f.NotTo = []string{scene.FailedAnswers, "error-answers"}
 			}
-			f.Text = fmt.Sprintf("%s passes queries on to %s, whose answers take %s on average, %s at the longest", p.named(), host, units.Lasting(a.answersIn()), units.Lasting(a.Max))
+			f.Text = fmt.Sprintf("%s passes queries on to %s. Its answers take %s on average, %s at the longest", p.named(), host, units.Lasting(a.answersIn()), units.Lasting(a.Max))
 			f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: a.answersIn(), Unit: "s", Text: f.Text}
 			f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("Find out what holds %s up (its upstream, its load). In the configuration of %s: a larger cache, prefetch, a second forwarder.", host, p.head.Subject.Comm)}
 		}
@@ -99,7 +99,7 @@ func inTime(p *pool, s *scene.Scene, r *recording.Recording, failed float64) (su
 		return suspect.Evidence{}, false
 	}
 	return suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: mean, Unit: "s", Source: source.Turns, Origin: "turns",
-		Text: fmt.Sprintf("its own %s answers took %s all the same: nobody waits for that server", units.Count(float64(answers)), units.Lasting(mean))}, true
+		Text: fmt.Sprintf("its own %s answers took %s all the same: no request waits for that server", units.Count(float64(answers)), units.Lasting(mean))}, true
 }
 
 // resolves is the socket on which a process answers queries itself, nil of one that does not.

@@ -31,13 +31,13 @@ var sessionLock = &suspect.Suspect{
 		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then half of those that waited and more were answered within a second, two and more at a time",
 		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
 		"strong: three requests of a database and more are open for 3 s when the recording ends, ever more of them, and three times as many others were answered quickly meanwhile",
-		"strong: three sessions and more had asked when the recording began, nobody at all was answered for 5 s, and then all; strong: their processes slept meanwhile",
+		"strong: three sessions and more had asked when the recording began, none was answered for 5 s, and then all were; strong: their processes slept meanwhile",
 		"strong: a session's process has said in its title for 3 s that it waits for a lock; strong: another's says that it is idle in a transaction, and its connection carried nothing meanwhile",
 		"weak: one session had its answer before, said nothing meanwhile, and spoke in the second in which the others were let go",
 	},
 	Against: []string{
 		"strong: it called another service meanwhile: that one is late",
-		"decisive: one thread does all its work, and sleeps: requests that nobody works for wait for an event (a blocking pop, a long poll)",
+		"decisive: one thread does all its work, and sleeps: requests that no thread works for wait for an event (a blocking pop, a long poll)",
 		"can't tell: a broadcast to clients that poll looks the same from outside, but for its regular time",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.FailedAnswers, Lag: 10 * time.Second}, {To: "error-answers", Lag: 10 * time.Second}, {To: "slow-dependency", Lag: 5 * time.Second}, {To: "worker-queue", Lag: 10 * time.Second}, {To: "pool-exhausted", Lag: 10 * time.Second}},
@@ -345,7 +345,7 @@ func heldAtFirst(s *scene.Scene, r *recording.Recording, v *scene.Service) (h he
 
 func (h heldFirst) finding(s *scene.Scene, sub recording.Subject) suspect.Finding {
 	f := suspect.Finding{Subject: sub, Active: []recording.Interval{{Start: s.Window.Start, End: h.until}}, Next: whoBlocks(recording.Port(sub.Local)),
-		Text: fmt.Sprintf("%d sessions waited together for up to %s, from before the recording began, and nobody was answered meanwhile; then %d requests were answered within a second", h.n, units.Lasting(h.longest), h.after)}
+		Text: fmt.Sprintf("%d sessions waited together for up to %s, from before the recording began, and none was answered meanwhile; then %d requests were answered within a second", h.n, units.Lasting(h.longest), h.after)}
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(h.n), Unit: "sessions", Source: source.SS("-tin", source.BytesReceived, source.LastSnd, source.LastRcv).And(source.Turns), Origin: "sessions",
 			Text: fmt.Sprintf("%d sessions had asked when the recording began and waited for up to %s; no request at all was answered until then, and %d in the second after", h.n, units.Lasting(h.longest), h.after)},
@@ -387,7 +387,7 @@ func idleInside(p *ledger.Party) suspect.Evidence {
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.ThreadState, Origin: "ledger",
 		Text: fmt.Sprintf("%.0f %% of %s no thread of it worked, called or slept for them, or it waited for a lock", 100*share, of)}
 	if share < leastIdle {
-		e.Side, e.Text = suspect.Against, fmt.Sprintf("its threads were at work on them: only %.0f %% of %s nobody was", 100*share, of)
+		e.Side, e.Text = suspect.Against, fmt.Sprintf("its threads were at work on them: only %.0f %% of %s no thread was", 100*share, of)
 	}
 	return e
 }

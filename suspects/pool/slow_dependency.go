@@ -19,7 +19,7 @@ var slowDependency = &suspect.Suspect{
 	Name:  "slow-dependency",
 	Title: "a dependency is slow",
 	About: "Its threads wait for a database, an upstream, a name server, and its own answers are late by that much. " +
-		"If the peer is on this host, its own trouble is looked for there. A call that takes long and that no answer waits for (a nightly job, a long poll) hurts nobody.",
+		"If the peer is on this host, its own trouble is looked for there. A call that takes long and that no answer waits for (a nightly job, a long poll) affects no client.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "whom it asks; the path to there"},
 		{Measure: "sockets.turns", Why: "how long each call takes, and how long its own answers"},
@@ -36,7 +36,7 @@ var slowDependency = &suspect.Suspect{
 		"decisive: it answers nothing, nor are its calls to one peer answered, which were asked before the recording began",
 		"decisive: for a while its calls to one peer took 2.5 times as long as at other times, and so much longer took its own answers (within a third), however short both are",
 		"strong: its calls to one peer took 0.1 s or longer, or one waits for 1 s and more",
-		"strong: two fifths of the time of its own answers, which are late, was waiting for that peer or in line behind who does, by the states of its threads",
+		"strong: two fifths of the time of its own answers, which are late, was waiting for that peer, or in the queue behind a request that does, by the states of its threads",
 		"strong, with an objective (--slo): two fifths of what its answers take beyond it is waiting for that peer",
 		"strong, against a baseline: a call takes twice as long as there, and its own answers are late for it",
 		"strong: in most samples threads of it waited in a read from that peer",
@@ -51,7 +51,7 @@ var slowDependency = &suspect.Suspect{
 		"strong, where queries can't be counted: a socket to a name server waits for seconds, and fewer datagrams came than went",
 	},
 	Against: []string{
-		"decisive: its own answers were quick all the same: nobody waits for those calls",
+		"decisive: its own answers were quick all the same: no request waits for those calls",
 		"decisive, of a resolver: its own answers were quick, and it failed none: another server answers in its stead",
 		"decisive: by captures of both ends: the server had the late requests for less than half of their wait",
 		"not of answers that are errors: each of its calls was answered, in less than a second",
@@ -234,7 +234,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	}
 	if waits >= mostlyWaits && suffers {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: waits, Unit: "share", Source: source.ThreadState.And(source.AllTurns), Origin: "ledger",
-			Text: fmt.Sprintf("%.0f %% of the time of its own answers was waiting for %s, or in line behind who does", 100*waits, d.remote)})
+			Text: fmt.Sprintf("%.0f %% of the time of its own answers was waiting for %s, or in the queue behind a request that does", 100*waits, d.remote)})
 	}
 	if d.looks > 0 && d.waited > 0 {
 		looks, share := measure.ShareOf(d.waited, d.looks)
@@ -250,7 +250,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	}
 	if answers > 0 && !late {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: mean, Unit: "s", Source: d.process.turnsSource(), Origin: "turns",
-			Text: fmt.Sprintf("its own answers took %s all the same: nobody waits for those calls", units.Lasting(mean))})
+			Text: fmt.Sprintf("its own answers took %s all the same: no request waits for those calls", units.Lasting(mean))})
 	}
 	if e, ok := d.pathEvidence(); ok {
 		f.Evidence = append(f.Evidence, e)
@@ -263,7 +263,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	}
 	if recording.IsUnix(d.remote) {
 		f.Remedy = quickerCalls(d.remote, d.process.head.Subject.Comm, d.mean())
-		f.Next = fmt.Sprintf("ss -lxp 'src %s'   # whose it is; snag find --pid PID", recording.Port(d.remote))
+		f.Next = fmt.Sprintf("ss -lxp 'src %s'   # which process it is; snag find --pid PID", recording.Port(d.remote))
 		return f, true
 	}
 	host := recording.Host(d.remote)

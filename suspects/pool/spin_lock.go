@@ -34,12 +34,12 @@ var spinLock = &suspect.Suspect{
 		"strong: two threads or more want a CPU all the time, are asleep in hardly any sample and never give the CPU up, while answers are late (involuntary switches 32,000; none in futex)",
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
-		"strong: so they are, in a loop whose code only reads memory or tries an atomic exchange until another thread writes, or pauses; decisive where more threads than CPUs are, with three quarters of all samples",
+		"strong: so they are, in a loop that only reads memory, tries an atomic exchange or pauses, until another thread writes; decisive where there are more threads than CPUs, with three quarters of all samples",
 		"strong, twice: two fifths of the samples of a process that shares its threads among tasks are in such a loop, in two seconds or more by two threads at once, and its late answers took 2.5 times as long in these",
 		"weak: so they are, in a function that may as well compute",
 	},
 	Against: []string{
-		"strong: nobody waits for it: a program that computes",
+		"strong: no request waits for it: a program that computes",
 		"strong: its threads sleep in futex: that lock does not spin",
 		"decisive: the code at their samples was read, and less than a twentieth is in a loop that may wait: they compute (sha256, an encoder)",
 		"strong: their samples are spread over many functions, and none is known to spin",
@@ -154,7 +154,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 			sp.threads, units.Lasting(sp.ran), units.Lasting(sp.delayed), units.Count(sp.taken), units.Count(sp.given), sp.calls, units.Count(float64(sp.looks)))}
 	if !late {
 		busy.Grade = suspect.Weak
-		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "nobody was seen to wait for it: a program that computes looks so"})
+		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("symptoms"), Origin: "symptoms", Text: "no client was seen waiting for it: a program that computes looks so"})
 	} else {
 		busy.Text += "; " + sym.Text
 	}

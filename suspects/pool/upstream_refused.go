@@ -18,11 +18,11 @@ import (
 
 var upstreamRefused = &suspect.Suspect{
 	Name:  "upstream-refused",
-	Title: "connections are refused: nobody listens there",
+	Title: "connections are refused: nothing listens there",
 	About: "A program asks for a connection, and the host at the other end answers each time with a reset: the service there has ended, listens elsewhere, or was never started. " +
 		"What was to be had from it fails at once, or is tried again and again. A port that is filtered answers nothing, and a full backlog nothing either.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.connections", Must: true, Why: "which connections were asked for and failed, and by whom"},
+		{Measure: "sockets.connections", Must: true, Why: "which connections failed, and which process asked for them"},
 		{Measure: "sockets.errors", Why: "that they failed with ECONNREFUSED"},
 		{Measure: "sockets.resets", Why: "that the other end answered with a reset, and for want of a listener"},
 		{Measure: "sockets.diag", Why: "whether anybody listens there, if it is this host"},
@@ -30,7 +30,7 @@ var upstreamRefused = &suspect.Suspect{
 	For: []string{
 		"decisive: connections of one process to one address failed, and as many were refused by the kernel's own account (ECONNREFUSED, resets in SYN_SENT)",
 		"decisive (capture): the SYNs were answered by a reset, each of them",
-		"strong: the address is this host's, and nobody listened there",
+		"strong: the address is this host's, and nothing listened there",
 		"strong: somebody listened there until then, and ended",
 	},
 	Against: []string{
@@ -38,7 +38,7 @@ var upstreamRefused = &suspect.Suspect{
 		"decisive: it was refused by many addresses, a few times by each: it looks for what listens",
 		"decisive: somebody listened there all along: a firewall answers for it",
 		"trap: a service that restarts refuses for a moment",
-		"can't tell: why nobody listens on another host",
+		"can't tell: why nothing listens on another host",
 	},
 	LeadsTo: []suspect.Lead{{To: "server-stall", Lag: 10 * time.Second}, {To: "error-answers", Lag: 10 * time.Second}, {To: scene.ConnectionErrors, Lag: 2 * time.Second}, {To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.ConnectLatency, Lag: measure.FeltWithin},
 		{To: "reconnect-storm", Lag: 10 * time.Second}, {To: "log-silence", Lag: time.Minute}, {To: "ephemeral-ports", Lag: time.Minute}},
@@ -99,7 +99,7 @@ func (c refusal) finding(s *scene.Scene, r *recording.Recording, refused float64
 	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: c.Netns, Proto: "tcp", Remote: c.Remote, PID: c.PID, Comm: c.Comm}, Active: seconds.Active(),
 		Next: fmt.Sprintf("ss -ltnp 'sport = :%s'   # on %s: who listens", recording.Port(c.Remote), recording.Host(c.Remote))}
 	who := s.Name(caller)
-	f.Text = fmt.Sprintf("%s of %s connections of %s to %s were refused: nobody listens there", units.Count(failed), units.Count(asked), who, c.Remote)
+	f.Text = fmt.Sprintf("%s of %s connections of %s to %s were refused: nothing listens there", units.Count(failed), units.Count(asked), who, c.Remote)
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Decisive, Value: refused, Unit: "connections", Source: source.Connections.And(source.Of("sk_error_report ECONNREFUSED")).And(source.Of("tcp:tcp_receive_reset", source.Resets)), Origin: "refused",
 		Text: fmt.Sprintf("%s of %s connections to %s failed, and %s were answered by a reset (ECONNREFUSED)", units.Count(failed), units.Count(asked), c.Remote, units.Count(refused))}
 	if other := c.Elsewhere; other != nil {
@@ -112,7 +112,7 @@ func (c refusal) finding(s *scene.Scene, r *recording.Recording, refused float64
 		return f
 	}
 	if c.Opened > c.Failed { // it listens, and not all the time
-		f.Text = fmt.Sprintf("%s of %s connections of %s to %s were refused: at times nobody listens there", units.Count(failed), units.Count(asked), who, c.Remote)
+		f.Text = fmt.Sprintf("%s of %s connections of %s to %s were refused: at times nothing listens there", units.Count(failed), units.Count(asked), who, c.Remote)
 	}
 	if here, e := c.here(s, r); here {
 		if f.Evidence = append(f.Evidence, e); e.Side == suspect.Against {
@@ -144,9 +144,9 @@ func (c refusal) here(s *scene.Scene, r *recording.Recording) (bool, suspect.Evi
 	if k := c.listener(s); k != nil {
 		switch soon := 2 * time.Second; {
 		case k.Last().T.Add(soon) < s.Window.End:
-			e.Text = fmt.Sprintf("%s listened there until %s, and nobody since", s.Name(k.Subject), k.Last().T)
+			e.Text = fmt.Sprintf("%s listened there until %s, and nothing since", s.Name(k.Subject), k.Last().T)
 		case k.First().T > s.Window.Start.Add(soon):
-			e.Text = fmt.Sprintf("%s listens there since %s, and nobody did before", s.Name(k.Subject), k.First().T)
+			e.Text = fmt.Sprintf("%s listens there since %s, and nothing did before", s.Name(k.Subject), k.First().T)
 		default:
 			e.Side, e.Grade = suspect.Against, suspect.Decisive
 			e.Text = fmt.Sprintf("%s listened there all along: something before it refuses, as a firewall does (nft list ruleset)", s.Name(k.Subject))
@@ -156,7 +156,7 @@ func (c refusal) here(s *scene.Scene, r *recording.Recording) (bool, suspect.Evi
 	if n == 0 && !onLoopback(c.Remote) {
 		return false, e
 	}
-	e.Text = fmt.Sprintf("the address is this host's, and nobody listened on %s", c.Remote)
+	e.Text = fmt.Sprintf("the address is this host's, and nothing listened on %s", c.Remote)
 	if n > 0 {
 		e.Text += fmt.Sprintf(": its kernel sent %s resets for want of a socket", units.Count(n))
 	}

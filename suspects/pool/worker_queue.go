@@ -19,7 +19,7 @@ var workerQueue = &suspect.Suspect{
 	Name:  "worker-queue",
 	Title: "requests queue for too few workers, which sleep",
 	About: "The handlers wait (for a disk, another service, a sleep) and hold their thread meanwhile: with as many requests under way as there are workers, the next ones wait unread in the socket buffer. " +
-		"The CPU is idle, throughput is flat, and the delay grows as long as more comes than the workers can take. A slow handler is as late with nobody waiting: its time is inside.",
+		"The CPU is idle, throughput is flat, and the delay grows as long as more comes than the workers can take. A slow handler is as late when no request waits: its time is inside.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "requests that wait unread in the socket buffer"},
 		{Measure: "sockets.turns", Why: "how much of an answer's time passed before the request was read"},
@@ -47,7 +47,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: a thread was free for the next request",
 		"strong: by the scheduler's word they waited for work most of the time",
 		"strong: they wait for a peer that takes 0.35 s or longer, or has become slow: more workers would wait there too (slow-dependency)",
-		"can't tell: which handler it is where nobody watched its waits, or its frames have no pointers (its stack: eu-stack -p PID)",
+		"can't tell: which handler it is where its waits were not recorded, or it has no frame pointers (its stack: eu-stack -p PID)",
 	},
 	LeadsTo: []suspect.Lead{
 		{To: "server-stall", Lag: 5 * time.Second},
@@ -109,7 +109,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	}
 	switch {
 	case slow && !late && !queued && full == nil: // the time is inside
-		return suspect.Finding{Subject: p.head.Subject, Text: "its handlers are slow, and nobody queues for them",
+		return suspect.Finding{Subject: p.head.Subject, Text: "its handlers are slow, and no request queues for them",
 			Evidence: []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: wait, Unit: "s", Source: source.Turns, Origin: "turns",
 				Text: fmt.Sprintf("its answers took %s on average, and each request was read after %s: the time is inside", units.Lasting(mean), units.Lasting(wait))}}}, true
 	case !late && !queued && full == nil && line == nil || p.stopped(r, s.Window):
@@ -129,7 +129,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	f := suspect.Finding{Subject: p.head.Subject, Active: active, Related: p.related(), Text: fmt.Sprintf("requests wait for its %s, which sleep in %s", units.Plural(w.threads, w.noun), cmp.Or(w.most(), "other calls"))}
 	if late {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: wait, Unit: "s", Source: source.Turns, Origin: "turns",
-			Text: fmt.Sprintf("%s answers took %s on average, of which %s (%.0f %%) passed before the request was read%s", units.Count(float64(turns.N)), units.Lasting(mean), units.Lasting(wait), 100*wait/mean, littlesLaw(rate, mean-wait, w))})
+			Text: fmt.Sprintf("%s answers took %s on average, and %s (%.0f %%) of that passed before the request was read%s", units.Count(float64(turns.N)), units.Lasting(mean), units.Lasting(wait), 100*wait/mean, littlesLaw(rate, mean-wait, w))})
 	}
 	if queued {
 		part, share := measure.ShareOf(waited, of)

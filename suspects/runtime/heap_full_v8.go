@@ -42,7 +42,7 @@ func v8Full(s *scene.Scene, r *recording.Recording, p *scene.Process) (suspect.F
 	// V8 ends the process itself where a collection frees too little.
 	if n := aborts(r, p); n > 0 {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: n, Unit: "times", Source: source.Tracepoint("sched:sched_process_exit", source.Ends), Origin: "ends",
-			Text: fmt.Sprintf("%s ended by SIGABRT %s, of its own doing: so V8 ends a process whose heap is full", p.Subject.Comm, units.Times(int(n)))})
+			Text: fmt.Sprintf("%s ended by its own SIGABRT %s, as V8 does when the heap is full", p.Subject.Comm, units.Times(int(n)))})
 	}
 	limit, ok := oldSpace(p.Last().Cmdline)
 	if rss := p.Last().RSS; ok && rss != nil && float64(*rss) >= asFull*limit {

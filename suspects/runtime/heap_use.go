@@ -1,11 +1,11 @@
 package runtime
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/recording"
 	"snag/recording/intervals"
 	"snag/scene"
@@ -133,7 +133,7 @@ func inOrder(at map[recording.Time]*heapLook) []heapLook {
 	for _, l := range at {
 		out = append(out, *l)
 	}
-	slices.SortFunc(out, func(a, b heapLook) int { return int(a.Start.Sub(b.Start)) })
+	sorting.By(out, func(a, b heapLook) int { return int(a.Start.Sub(b.Start)) })
 	return out
 }
 

@@ -21,7 +21,7 @@ var runtimePause = &suspect.Suspect{
 	Name:  "runtime-pause",
 	Title: "the Java runtime stops the world",
 	About: "The JVM stops all threads of the program at a safepoint, most often to collect garbage, and nothing is read or answered until it is over. " +
-		"A process that was stopped from without (SIGSTOP) shows the same gaps and no safepoint; another's busy collector takes the CPU and stops nobody.",
+		"A process that was stopped from outside (SIGSTOP) shows the same gaps and no safepoint; the busy collector of another process takes CPU and stops no other process.",
 	Needs: []suspect.Need{
 		{Measure: "jvm.counters", Must: true, Why: "how long the JVM was paused, when, and why"},
 		{Measure: "sockets.diag", Why: "what waits at its sockets meanwhile"},
@@ -45,7 +45,7 @@ var runtimePause = &suspect.Suspect{
 		"decisive: data waited for seconds, and the JVM stood at no safepoint in that time",
 		"decisive: its pauses cover less than a fifth of the time that its slow answers took",
 		"trap: SIGSTOP: the time inside the stop is not counted",
-		"trap: a JVM without sockets that pauses: a batch job, and nobody waits for it",
+		"trap: a JVM without sockets that pauses: a batch job, and no request waits for it",
 		"can't tell: which allocation filled the heap; without the static probes of libjvm, which operation asked for a safepoint without a collection (-Xlog:safepoint,gc); without a log, allocation stalls",
 	},
 	LeadsTo: []suspect.Lead{
@@ -123,7 +123,7 @@ func unreadJVM(p *scene.Process, s *scene.Scene, r *recording.Recording) (suspec
 			continue
 		}
 		pid := p.Subject.PID
-		return suspect.Finding{Subject: p.Subject, Text: "a JVM whose pauses could not be read, and at which data waits",
+		return suspect.Finding{Subject: p.Subject, Text: "a JVM with waiting data: its pauses could not be read",
 			Evidence: []suspect.Evidence{
 				{Side: suspect.For, Grade: suspect.Strong, Source: source.SS("-tnp", source.RecvQ), Origin: "its sockets", Text: sym.Text + ", and it is a JVM in state " + p.Last().State},
 				{Side: suspect.Missing, Source: source.Of("hsperfdata"), Text: "its safepoints were not measured: " + c.Why},
@@ -241,7 +241,7 @@ func (j *standstill) felt(s *scene.Scene, r *recording.Recording) (all []suspect
 		return nil, false
 	}
 	if len(j.process.Sockets) == 0 {
-		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "it has no sockets: nobody was seen to wait for it"}}, false
+		return []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "it has no sockets: no client was seen waiting for it"}}, false
 	}
 	in, ofIn, out, ofOut, most := j.waiting(s.Window)
 	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: float64(in), Unit: "samples", Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues"}
@@ -323,7 +323,7 @@ func (j *standstill) remedy(r *recording.Recording, by string, stalled bool) sus
 	}
 	switch {
 	case most > 0 && used/most >= fullHeap:
-		return suspect.Remedy{Permanently: fmt.Sprintf("-Xmx%dm in the java arguments of %s (now %s, of which %s stay in use).", int(2*used)>>20, comm, units.Bytes(most), units.Bytes(used)), Program: "Keep less in the heap."}
+		return suspect.Remedy{Permanently: fmt.Sprintf("-Xmx%dm in the java arguments of %s (now %s; %s of it stays in use).", int(2*used)>>20, comm, units.Bytes(most), units.Bytes(used)), Program: "Keep less in the heap."}
 	case strings.HasPrefix(j.logged.most(), "G1 Full"):
 		return suspect.Remedy{Permanently: fmt.Sprintf("In the java arguments of %s: a larger -Xmx, so that G1 is done before the heap is full, or more -XX:ConcGCThreads (now %s).", comm, cmp.Or(flags, "the default")), Program: "Keep less in the heap."}
 	case len(j.causes) > 0 && !strings.Contains(flags, "UseG1GC") && !strings.Contains(flags, "UseZGC") && !strings.HasPrefix(j.logged.most(), "G1 "):

@@ -3,8 +3,8 @@ package streams
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 	"snag/recording/intervals"
@@ -100,7 +100,7 @@ func consumerByCalls(p *scene.Process, r *recording.Recording, mine []int) *stuc
 		if c.fd, ok = socketFD(r, p.Subject.PID, w.fd); !ok {
 			continue
 		}
-		slices.SortFunc(c.stuck, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
+		sorting.By(c.stuck, func(a, b recording.Interval) int { return int(a.Start - b.Start) })
 		c.stuck = intervals.Merge(c.stuck, 0)
 		c.look(r, seconds, stuck, wrote, read, writers)
 		if c.others > 0 && (best == nil || c.inside > best.inside || c.inside == best.inside && c.fd.FD < best.fd.FD) {
@@ -196,7 +196,7 @@ func (c *stuckWrites) finding(s *scene.Scene) suspect.Finding {
 		others.Text = fmt.Sprintf("%d of %d other sockets of this process were written to all along: the relay does not block on this one", c.flowing, c.others)
 		f.Evidence[0].Grade = suspect.Weak
 		f.Evidence = append(f.Evidence, others)
-		f.Text = fmt.Sprintf("a consumer that does not read for %s, and holds up nobody else", units.Lasting(stuck))
+		f.Text = fmt.Sprintf("a consumer that does not read for %s, and delays no other consumer", units.Lasting(stuck))
 		return f
 	}
 	others.Value = float64(c.frozen + c.held)

@@ -163,7 +163,7 @@ func (f *faulty) sentNoDatagrams(s *scene.Scene) suspect.Finding {
 	out.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: f.sent.count, Unit: "datagrams", Source: source.SNMP("Udp", "OutDatagrams", "InDatagrams"), Origin: "datagrams",
 		Text: fmt.Sprintf("where it sends from, datagrams sent: %s; where they are read, received: %s", f.sent.text(), f.came.text())}}
 	if l.From.First().Netns == l.To.First().Netns {
-		out.Evidence[0].Doubt = "both ends are in one namespace, whose other traffic is counted with it"
+		out.Evidence[0].Doubt = "both ends are in one namespace, and its other traffic is counted too"
 	}
 	if came, ok := f.frames(); ok {
 		out.Evidence = append(out.Evidence, came)

@@ -20,7 +20,7 @@ var encoderStall = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "when the stream stopped or fell behind its clock"},
 		{Measure: "sockets.diag", Must: true, Why: "whether anything waited at the publisher's socket, and at the server's"},
-		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+		{Measure: "sockets.owner", Must: true, Why: "which process owns these sockets"},
 	},
 	For: []string{
 		"decisive: the publisher's Send-Q is 0 in all samples and it wrote nothing (0 of 300 kB/s), while the server had read all that came (Recv-Q 0, lastrcv 3.6 s)",
@@ -33,9 +33,9 @@ var encoderStall = &suspect.Suspect{
 	},
 	Against: []string{
 		"decisive: bytes wait at its socket: the link or the server does not take them, whatever frames it then leaves out",
-		"trap: a step of the clock by seconds with frames missing: an encoder leaves out what nobody reads; look downstream",
+		"trap: a step of the clock by seconds with frames missing: an encoder skips frames that are not read; look downstream",
 		"trap: over UDP from another host: no datagram comes, and that is all; its sender or the way",
-		"trap: the burst of a group of pictures at the start is no stall; the publisher on another host can't be distinguished from its uplink",
+		"trap: the burst of a group of pictures at the start is not a stall; the publisher on another host can't be distinguished from its uplink",
 	},
 	LeadsTo: []suspect.Lead{{To: scene.StreamFreeze, Lag: 2 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.FramesSkipped, Lag: 2 * time.Second}},
 	Remedy: suspect.Remedy{
@@ -129,7 +129,7 @@ func (f *faulty) encoderSends(s *scene.Scene, text string) suspect.Finding {
 	}
 	if !f.slow && f.step >= 1 && f.burst < fewBurst {
 		out.Evidence = append(out.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: f.step, Unit: "s", Source: source.Of("stream-freeze dts_step", source.Freezes), Origin: "frames",
-			Text: fmt.Sprintf("its clock stepped by %s: it left out what nobody took", units.Lasting(f.step))})
+			Text: fmt.Sprintf("its clock stepped by %s: it skipped frames that were not read", units.Lasting(f.step))})
 	}
 	return out
 }

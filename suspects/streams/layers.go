@@ -217,7 +217,7 @@ func (l layered) already(f *faulty) string {
 		what = "fell back"
 	}
 	if len(l.well) > 0 {
-		return fmt.Sprintf("it %s at %s already, and went on at %s, whose frames were not found again elsewhere", what, l.first, strings.Join(l.well, ", "))
+		return fmt.Sprintf("it %s at %s already, and went on at %s; its frames were not found elsewhere", what, l.first, strings.Join(l.well, ", "))
 	}
 	return fmt.Sprintf("it %s at %s already, the first place where it was watched", what, l.first)
 }

@@ -30,12 +30,12 @@ var logSilence = &suspect.Suspect{
 		"strong: the log grew in each sample, and for 3 s and longer, after that or when the recording began, at none, while its process had something to do",
 		"strong: in most samples of the silence a thread of it waited in a read or write on one peer's connection",
 		"strong: by the scheduler's word a thread of it was blocked on one peer's connection for most of the silence, in a function that is named",
-		"strong: or it slept in a write to a full pipe (its standard output), whose reader is named, with what that one did meanwhile",
+		"strong: or it slept in a write to a full pipe (its standard output); the pipe's reader is named, and what it did meanwhile",
 		"strong: the same, and the reader is stopped or does something else all the time, where the log did not grow in the whole recording",
 		"strong: it had asked that peer before the silence, and no answer came",
 	},
 	Against: []string{
-		"decisive: it slept (nanosleep) or waited for work (epoll), and nobody asked: idle",
+		"decisive: it slept (nanosleep) or waited for work (epoll), and no requests came: idle",
 		"decisive: the file was rotated, and the process writes on elsewhere",
 		"strong: the next write brought all that was missing at once: buffered",
 		"can't tell: what the lines would have said; no content is read",
@@ -99,7 +99,7 @@ func weighGap(g scene.LogGap, p *scene.Process, s *scene.Scene, r *recording.Rec
 		if r.ShareOf("sockets.turns") < 1 {
 			grade = suspect.Weak // a request may have come and gone between two slices
 		}
-		against(grade, "ss -tnp", "it had nothing to do meanwhile: nobody asked it, and it waited for nobody's answer")
+		against(grade, "ss -tnp", "it had nothing to do meanwhile: no requests came, and it waited for no answer")
 	default:
 		gap.Text += ", while " + busy
 		if missing := float64(g.After); missing > float64(g.Each) && missing >= 0.5*expected(g, long) {

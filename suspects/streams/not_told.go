@@ -9,7 +9,7 @@ import (
 
 // notTold says of a stream without a frame that what its server receives may be another.
 func (f *faulty) notTold(server string) string {
-	return "nothing shows that what " + server + " receives is this stream, of which no frame came: is it published?"
+	return "nothing shows that what " + server + " receives is this stream. No frame of it came: is it published?"
 }
 
 // cameMeanwhile tells whether a connection brought more than words while its viewer got nothing.

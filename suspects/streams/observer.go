@@ -18,7 +18,7 @@ var observer = &suspect.Suspect{
 	Name:  "observer",
 	Title: "snag itself was late or lost events",
 	About: "The machine gave snag so little time that whole samples are missing, or events came faster than it could take them. What it says of the order of things, and what it did not see, is then not to be trusted; what the kernel counted still is. " +
-		"It is the culprit only where a symptom can't be explained for it: a cause that was found, with a proof that hangs on late or lost samples; that snag began late takes no proof back. Else it is a risk, and that nobody was seen to blame clears nobody.",
+		"It is the culprit only where a symptom can't be explained for it: a cause that was found, with a proof that depends on late or lost samples; a late start of snag removes no proof. Otherwise it is a risk, and that no culprit was seen clears no suspect.",
 	Needs: []suspect.Need{
 		{Measure: "host.cpu", Must: true, Why: "the probe that ticks from first to last: how late its ticks were"},
 		{Measure: "streams.figures", Must: false, Why: "how late its reader of a stream was"},

@@ -21,7 +21,7 @@ var readerStall = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "that the stream itself went on, by snag's own reader or by what was read on the wire"},
 		{Measure: "sockets.diag", Must: true, Why: "the full queues of that player's connection, and the flow at the ingest"},
-		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+		{Measure: "sockets.owner", Must: true, Why: "which process owns these sockets"},
 	},
 	For: []string{
 		"decisive: data waits unread in the buffer of the player's own socket and the server's window to it is shut (timer persist, rwnd_limited)",

@@ -265,7 +265,7 @@ func readerDid(s *scene.Scene, p *scene.Process) (out []suspect.Evidence) {
 		out = append(out, e)
 	default:
 		e.Side, e.Value = suspect.For, share
-		e.Text = fmt.Sprintf("it was asleep in %s in %s samples: it waits by itself between its reads", call, part)
+		e.Text = fmt.Sprintf("it was asleep in %s in %s samples: it sleeps between its reads", call, part)
 		out = append(out, e)
 	}
 	return out

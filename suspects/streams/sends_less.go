@@ -21,7 +21,7 @@ var publisherSendsLess = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "what came of the stream, second by second"},
 		{Measure: "sockets.diag", Must: true, Why: "what came to the server, and what it passed on"},
-		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+		{Measure: "sockets.owner", Must: true, Why: "which process owns these sockets"},
 	},
 	For: []string{
 		"decisive: the server passed on the same share of what it received as before (99 % and 99 %): what is missing was not sent",

@@ -18,8 +18,8 @@ import (
 var slowConsumer = &suspect.Suspect{
 	Name:  "slow-consumer",
 	Title: "one slow reader holds up all others",
-	About: "A relay writes to its consumers from one thread, and one of them does not read: the thread blocks in the write to it, nobody reads the publisher, and all other consumers freeze together. " +
-		"A relay that never blocks shows the same full queue, and nobody else freezes.",
+	About: "A relay writes to its consumers from one thread, and one of them does not read: the thread blocks in the write to it and no longer reads the publisher, and all other consumers freeze together. " +
+		"A relay that never blocks shows the same full queue, and no other consumer freezes.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.diag", Must: true, Why: "the consumer's send queue and closed window, the publisher's receive queue, what the others got"},
 		{Measure: "sockets.owner", Must: true, Why: "which descriptor of which process a socket is"},
@@ -40,7 +40,7 @@ var slowConsumer = &suspect.Suspect{
 	Against: []string{
 		"decisive: the others were served all along: a relay that does not block, or a thread for each connection",
 		"strong: none of the process' threads was in a write to it",
-		"trap: a download whose only reader is slow harms nobody else",
+		"trap: a download with one slow reader affects no other client",
 	},
 	InFiles: map[string][]string{"sockets.diag": {"pcap.flows"}, "sockets.owner": {"pcap.flows"}},
 	LeadsTo: []suspect.Lead{
@@ -120,7 +120,7 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (suspect.Find
 	if served {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Decisive, Value: float64(c.flowing), Unit: "sockets", Source: source.SS("-ti", source.BytesSent).And(source.Of("Recv-Q", source.RecvQ)), Origin: "the other sockets",
 			Text: fmt.Sprintf("%d of %d other consumers of this process were served all along: the relay does not block on this one", c.flowing, len(c.others))})
-		f.Text = fmt.Sprintf("a consumer that does not read for %s, and holds up nobody else", units.Lasting(stuck))
+		f.Text = fmt.Sprintf("a consumer that does not read for %s, and delays no other consumer", units.Lasting(stuck))
 		return f, true
 	}
 	others := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.frozen), Unit: "sockets", Source: source.SS("-ti", source.BytesSent).And(source.Of("Recv-Q", source.RecvQ)), Origin: "the other sockets",

@@ -148,7 +148,7 @@ func (c *consumerInCapture) finding(s *scene.Scene) suspect.Finding {
 	case len(c.flowing) >= max(1, len(c.frozen)):
 		others.Side, others.Grade = suspect.Against, suspect.Decisive
 		others.Text = fmt.Sprintf("%s other connections of %s were served all along: it does not block on this one", units.OfAll(float64(len(c.flowing)), n), at.Local)
-		f.Text = fmt.Sprintf("%s did not read for %s in all, and held up nobody else", at.Remote, units.Lasting(c.shut))
+		f.Text = fmt.Sprintf("%s did not read for %s in all, and delayed no other consumer", at.Remote, units.Lasting(c.shut))
 	case len(c.flowing) > 0:
 		others.Grade = suspect.Weak
 	}

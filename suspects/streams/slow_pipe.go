@@ -54,7 +54,7 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.F
 	}
 	f.Text = fmt.Sprintf("its answers wait for room in a pipe (descriptor %d) for %.0f %% of their delay: %s reads too slowly", most.fd, 100*share, who)
 	f.Evidence = append([]suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Turns.And(source.ThreadState.As("states of its threads")), Origin: "turns",
-		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each) was waiting in a write to descriptor %d, which is no socket", 100*share, units.Lasting(d.Each), most.fd)}}, f.Evidence...)
+		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each) was waiting in a write to descriptor %d, which is not a socket", 100*share, units.Lasting(d.Each), most.fd)}}, f.Evidence...)
 	full, looks := 0, 0
 	for _, l := range measure.LooksAt(writer) {
 		if d.Active != nil && !intervals.Cover(d.Active, l.T) {

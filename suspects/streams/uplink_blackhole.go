@@ -17,12 +17,12 @@ import (
 var uplinkBlackhole = &suspect.Suspect{
 	Name:  "uplink-blackhole",
 	Title: "the uplink swallows the stream",
-	About: "The publisher sends, nothing of it arrives, and nobody says so: a filter, a dead route, a radio that is gone. Its timer backs off, cwnd falls to 1, and both ends believe that the connection stands. " +
+	About: "The publisher sends, nothing of it arrives, and no error is reported: a filter, a dead route, a radio that is gone. Its timer backs off, cwnd falls to 1, and both ends believe that the connection is open. " +
 		"At the player it looks like an encoder that was stopped.",
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "when the stream stopped"},
 		{Measure: "sockets.diag", Must: true, Why: "the publisher's backed-off timer, and what arrived at the server"},
-		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+		{Measure: "sockets.owner", Must: true, Why: "which process owns these sockets"},
 		{Measure: "sockets.retransmits", Why: "what was sent again, counted independently"},
 	},
 	For: []string{

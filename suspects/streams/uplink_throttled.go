@@ -23,7 +23,7 @@ var uplinkThrottled = &suspect.Suspect{
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "that the stream falls back, and since when"},
 		{Measure: "sockets.diag", Must: true, Why: "what waits at the publisher's socket, what left it and what arrived"},
-		{Measure: "sockets.owner", Must: true, Why: "whose these sockets are"},
+		{Measure: "sockets.owner", Must: true, Why: "which process owns these sockets"},
 		{Measure: "sockets.retransmits", Why: "whether it is loss that holds it back"},
 	},
 	For: []string{

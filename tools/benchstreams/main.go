@@ -54,7 +54,7 @@ func numbers(text string) (all []int, err error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > mostStreams {
-			return nil, fmt.Errorf("-streams %q: %q is no number from 1 to %d", text, word, mostStreams)
+			return nil, fmt.Errorf("-streams %q: %q is not a number from 1 to %d", text, word, mostStreams)
 		}
 		all = append(all, n)
 	}

@@ -94,7 +94,7 @@ export interface Verdict {
   standing?: "culprit" | "unproved" | "not-enough-seen" | "error-answers" | "slow" | "nothing-wrong";
   symptoms: Symptom[];
   /**
-   * the symptom that is worse than all that a culprit leads to, where nobody was proved to cause it, and the measurement that would tell
+   * the symptom that is worse than all that a culprit leads to, where no cause of it was proved, and the measurement that would tell
    */
   foremost?: {
     subject: string;
@@ -118,7 +118,7 @@ export interface Verdict {
    */
   verdict: Entry[];
   /**
-   * why no culprit is named and nothing wrong is not said either: something is wrong and nobody was proved to cause it, too little was seen to clear anybody, or answers are slow
+   * why no culprit is named and nothing wrong is not said either: something is wrong and no cause was proved, too little was seen to clear anybody, or answers are slow
    */
   abstained?: string;
   /**

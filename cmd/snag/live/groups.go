@@ -2,8 +2,8 @@ package live
 
 import (
 	"cmp"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/probes/streams/watch"
 )
 
@@ -30,7 +30,7 @@ func groupsOf(rows []*watch.Row, key string) []group {
 		out[i].rows = append(out[i].rows, r)
 		out[i].states[r.State]++
 	}
-	slices.SortStableFunc(out, func(a, b group) int {
+	sorting.StableBy(out, func(a, b group) int {
 		return cmp.Or(cmp.Compare(rank(a.rows[0].State), rank(b.rows[0].State)), after(a.value == "", b.value == ""), natural(a.value, b.value))
 	})
 	return out

@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"snag/internal/shown"
+	"snag/internal/sorting"
 	"snag/probes/streams/watch"
 )
 
@@ -39,7 +40,7 @@ func Sorted(s *watch.Snapshot, filter string) []*watch.Row {
 			rows = append(rows, r)
 		}
 	}
-	slices.SortFunc(rows, func(a, b *watch.Row) int {
+	sorting.By(rows, func(a, b *watch.Row) int {
 		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), natural(a.Name, b.Name), strings.Compare(a.Layer, b.Layer))
 	})
 	return rows

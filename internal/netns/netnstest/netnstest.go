@@ -95,7 +95,7 @@ func run(cmd *exec.Cmd) error {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("run the tests in a network namespace of their own: %w", err)
+		return fmt.Errorf("run the tests in their own network namespace: %w", err)
 	}
 	return nil
 }

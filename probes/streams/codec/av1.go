@@ -78,7 +78,7 @@ func AV1Picture(b []byte) Picture {
 func AV1C(b []byte) (stream.Params, error) {
 	p := stream.Params{Kind: stream.Video, Codec: AV1}
 	if len(b) < 4 || b[0] != 0x81 {
-		return p, badf("av1C", "it is no version 1 record")
+		return p, badf("av1C", "it is not a version 1 record")
 	}
 	if q := AV1Picture(b[4:]); q.Told {
 		return q.Params, nil

@@ -14,7 +14,7 @@ func H264SPS(nal []byte) (stream.Params, error) {
 func h264(nal []byte) (p stream.Params, interlaced bool, err error) {
 	p = stream.Params{Kind: stream.Video, Codec: H264}
 	if len(nal) < 4 || nal[0]&31 != h264SPS {
-		return p, false, badf("H.264 SPS", "it is no SPS")
+		return p, false, badf("H.264 SPS", "it is not an SPS")
 	}
 	var buf [MaxHead]byte
 	r := bits{b: buf[:Unescape(buf[:], nal[1:])]}
@@ -174,7 +174,7 @@ func timing(r *bits, ticks uint64) float64 {
 func AVCC(b []byte) (p stream.Params, lengthSize int, err error) {
 	p = stream.Params{Kind: stream.Video, Codec: H264}
 	if len(b) < 8 || b[0] != 1 {
-		return p, 0, badf("avcC", "it is no version 1 record")
+		return p, 0, badf("avcC", "it is not a version 1 record")
 	}
 	lengthSize = int(b[4]&3) + 1
 	if b[5]&31 == 0 {

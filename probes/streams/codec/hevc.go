@@ -9,7 +9,7 @@ func HEVCSPS(nal []byte) (stream.Params, error) {
 	const what = "HEVC SPS"
 	p := stream.Params{Kind: stream.Video, Codec: HEVC}
 	if len(nal) < 4 || nal[0]>>1&63 != hevcSPS {
-		return p, badf(what, "it is no SPS")
+		return p, badf(what, "it is not an SPS")
 	}
 	var buf [MaxHead]byte
 	r := bits{b: buf[:Unescape(buf[:], nal[2:])]}

@@ -60,7 +60,7 @@ func target(u *url.URL) (string, error) {
 	}
 	text := c.String()
 	if strings.HasPrefix(text, "-") || strings.ContainsAny(text, "\x00\r\n") {
-		return "", fmt.Errorf("read %s: this is no URL that can be given to a program", wire.Shown(u))
+		return "", fmt.Errorf("read %s: this is not a URL that can be given to a program", wire.Shown(u))
 	}
 	return text, nil
 }

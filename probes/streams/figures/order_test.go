@@ -35,7 +35,7 @@ func given(o Options, frames []stream.Frame, by []int64, until int64) result {
 // before a freeze is handed in once the freeze is over. It came before: the freeze is
 // one, and as long as nothing came.
 func TestAPictureThatIsKnownLateEndsNoFreeze(t *testing.T) {
-	for name, o := range map[string]Options{"at its pace": {}, "a threshold of its own": {Threshold: 300e6}, "over": {Over: true}} {
+	for name, o := range map[string]Options{"at its pace": {}, "its own threshold": {Threshold: 300e6}, "over": {Over: true}} {
 		for _, known := range []int64{0, second / 2} { // 0: with the next picture
 			var frames []stream.Frame
 			var by []int64

@@ -198,10 +198,10 @@ func TestCatalogueErrors(t *testing.T) {
 			t.Errorf("%v, %q", err, p.Seen())
 		}
 	})
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("nothing listens", func(t *testing.T) {
 		begin := time.Now()
 		_, err := ask(t, "gb28181://127.0.0.1:4/"+platformID)
-		if err == nil || !strings.Contains(err.Error(), "nobody listens at its UDP port") || time.Since(begin) > 500*time.Millisecond {
+		if err == nil || !strings.Contains(err.Error(), "nothing listens at its UDP port") || time.Since(begin) > 500*time.Millisecond {
 			t.Errorf("%v after %s", err, time.Since(begin))
 		}
 		if _, err := ask(t, "gb28181://127.0.0.1:4/"+platformID+"?transport=tcp"); err == nil || !strings.Contains(err.Error(), "connection refused") {

@@ -16,7 +16,7 @@ const (
 
 var (
 	errMore = errors.New("more is needed") // of a message not all came yet
-	errSIP  = errors.New("what came is no SIP message")
+	errSIP  = errors.New("what came is not a SIP message")
 )
 
 // parse cuts one message from the front of b; n is how much of b is done with. A

@@ -89,7 +89,7 @@ func (p *peer) exchange(ctx context.Context, m *message) (*message, error) {
 
 func unreachable(m *message, err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("send %s: nobody listens at its UDP port (is it running, is this its SIP port, and does it speak SIP over TCP: ?transport=tcp)", m.method)
+		return fmt.Errorf("send %s: nothing listens at its UDP port (is it running, is this its SIP port, and does it speak SIP over TCP: ?transport=tcp)", m.method)
 	}
 	return fmt.Errorf("send %s: %w", m.method, err)
 }

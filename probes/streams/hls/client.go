@@ -170,7 +170,7 @@ func plain(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Errorf("%w: is the server up, does a firewall drop this?", err)
 	case strings.Contains(err.Error(), "malformed HTTP"):
-		return errors.New("what answers is no HTTP server: is the port right?")
+		return errors.New("what answers is not an HTTP server: is the port right?")
 	}
 	return err
 }

@@ -309,7 +309,7 @@ func TestPlaylistsThatGoWrong(t *testing.T) {
 	})
 	select {
 	case err := <-done:
-		t.Fatalf("an old playlist is no end: %v", err)
+		t.Fatalf("an old playlist is not an end: %v", err)
 	default:
 	}
 	s.list.Store(nil)

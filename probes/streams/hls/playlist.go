@@ -107,7 +107,7 @@ func (p *playlist) lists(h piece) bool {
 // notPlaylist is text that is none.
 type notPlaylist struct{ why string }
 
-func (e *notPlaylist) Error() string { return "it is no playlist: " + e.why }
+func (e *notPlaylist) Error() string { return "it is not a playlist: " + e.why }
 
 func tooMany(what string, most int) error {
 	return fmt.Errorf("read playlist: more than %d %s", most, what)

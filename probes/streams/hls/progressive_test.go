@@ -52,7 +52,7 @@ func TestProgressive(t *testing.T) {
 	defer cancel()
 	k = kept{}
 	if err := progressive(ctx, t, at+"/stops.ts", &k); err != nil {
-		t.Errorf("silence is no error: %v", err)
+		t.Errorf("silence is not an error: %v", err)
 	}
 	if n, _, _ := k.of(stream.Video); n == 0 {
 		t.Error("no picture before the silence")

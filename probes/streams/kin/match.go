@@ -3,6 +3,8 @@ package kin
 import (
 	"cmp"
 	"slices"
+
+	"snag/internal/sorting"
 )
 
 // How sure a member must be.
@@ -97,7 +99,7 @@ func (m *Member) sure(now int64) []rival {
 			out = append(out, v)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b rival) int {
+	sorting.StableBy(out, func(a, b rival) int {
 		x, y := a.root(), b.root()
 		if x.standing != y.standing {
 			return cmp.Compare(y.standing, x.standing)

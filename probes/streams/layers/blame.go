@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"snag/internal/sorting"
 	"snag/probes/streams/figures"
 	"snag/recording"
 )
@@ -46,7 +47,7 @@ const slack = int64(1500e6)
 // watched tells whether a place was being read without the observer being late.
 func Judge(names []string, hurts []Hurt, hops []Hop, watched func(place int, from, to int64) bool) []Finding {
 	hurts = lastOfEach(hurts)
-	slices.SortStableFunc(hurts, func(a, b Hurt) int {
+	sorting.StableBy(hurts, func(a, b Hurt) int {
 		if a.At != b.At {
 			return a.At - b.At
 		}
@@ -70,7 +71,7 @@ func Judge(names []string, hurts []Hurt, hops []Hop, watched func(place int, fro
 	for i := range out {
 		out[i].place(names, hops, watched)
 	}
-	slices.SortStableFunc(out, func(a, b Finding) int { return int(max(min(a.Start-b.Start, 1), -1)) })
+	sorting.StableBy(out, func(a, b Finding) int { return int(max(min(a.Start-b.Start, 1), -1)) })
 	return out
 }
 

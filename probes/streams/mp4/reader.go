@@ -7,8 +7,8 @@ package mp4
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/probes/streams/stream"
 )
 
@@ -142,7 +142,7 @@ func (r *Reader) box() error {
 	}
 	for _, c := range kind {
 		if c < ' ' || c > '~' {
-			return fmt.Errorf("read MP4: a box of type %q: it is no MP4", kind)
+			return fmt.Errorf("read MP4: a box of type %q: it is not an MP4", kind)
 		}
 	}
 	r.holds = string(kind) == "moov" || string(kind) == "moof"
@@ -173,7 +173,7 @@ func (r *Reader) whole() error {
 	if err := r.fragment(r.hold); err != nil {
 		return err
 	}
-	slices.SortStableFunc(r.frames, func(a, b sample) int {
+	sorting.StableBy(r.frames, func(a, b sample) int {
 		switch {
 		case a.end < b.end:
 			return -1

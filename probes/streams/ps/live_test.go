@@ -188,7 +188,7 @@ func TestOpenErrors(t *testing.T) {
 	gone.Close()
 	for in, want := range map[string]string{
 		"ps+udp://127.0.0.1":                                 `port ""`,
-		"ps+udp://cam:5000":                                  "is no address",
+		"ps+udp://cam:5000":                                  "is not an address",
 		"ps+tcp://" + busy.Addr().String():                   "another program receives there",
 		fmt.Sprintf("ps+udp://:%d", freePort(t)):             "nobody sent to UDP port",
 		fmt.Sprintf("ps+tcp://:%d?x=y", freePort(t)+1):       "nobody sent to TCP port",

@@ -71,14 +71,14 @@ func receive(ctx context.Context, u *url.URL, r *receiver, o stream.Options) err
 func address(u *url.URL) (netip.AddrPort, error) {
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if err != nil || port == 0 {
-		return netip.AddrPort{}, fmt.Errorf("port %q is no number from 1 to 65535", u.Port())
+		return netip.AddrPort{}, fmt.Errorf("port %q is not a number from 1 to 65535", u.Port())
 	}
 	if u.Hostname() == "" {
 		return netip.AddrPortFrom(netip.Addr{}, uint16(port)), nil
 	}
 	a, err := netip.ParseAddr(u.Hostname())
 	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("%q is no address: it listens, so give an address of this host, or none (?setup=active connects to a device)", u.Hostname())
+		return netip.AddrPort{}, fmt.Errorf("%q is not an address: it listens, so give an address of this host, or none (?setup=active connects to a device)", u.Hostname())
 	}
 	return netip.AddrPortFrom(a, uint16(port)), nil
 }

@@ -123,7 +123,7 @@ func TestAudioIsNotKept(t *testing.T) {
 		}
 	}
 	if tag, _ := flv.Audio(config, len(config)); !tag.Config {
-		t.Error("it was no configuration")
+		t.Error("it was not a configuration")
 	}
 }
 

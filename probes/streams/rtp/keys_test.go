@@ -216,7 +216,7 @@ func TestKeyPicturesAreKeptWhole(t *testing.T) {
 			}
 			for _, got := range keys.got {
 				if !slices.ContainsFunc(want, func(b []byte) bool { return bytes.Equal(normal(format, b), normal(format, got)) }) {
-					t.Errorf("%d bytes that are no key picture", len(got))
+					t.Errorf("%d bytes that are not key picture", len(got))
 				}
 			}
 		})

@@ -125,7 +125,7 @@ func plain(u *url.URL) (Description, error) {
 		}
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 0 || n > p.most {
-			return Description{}, fmt.Errorf("%s=%s is no number up to %d", p.key, v, p.most)
+			return Description{}, fmt.Errorf("%s=%s is not a number up to %d", p.key, v, p.most)
 		}
 		*p.into = n
 	}
@@ -135,7 +135,7 @@ func plain(u *url.URL) (Description, error) {
 	}
 	port, err := strconv.Atoi(u.Port())
 	if err != nil || port < 1 || port > 65534 {
-		return Description{}, fmt.Errorf("port %q is no number from 1 to 65534", u.Port())
+		return Description{}, fmt.Errorf("port %q is not a number from 1 to 65534", u.Port())
 	}
 	return Description{Media: []Media{{Format: f, Address: u.Hostname(), Port: port, RTCPPort: port + 1}}}, nil
 }
@@ -181,7 +181,7 @@ func bindTo(host string) (netip.Addr, error) {
 	}
 	a, err := netip.ParseAddr(host)
 	if err != nil {
-		return a, fmt.Errorf("%q is no address: give a group or an address of this host", host)
+		return a, fmt.Errorf("%q is not an address: give a group or an address of this host", host)
 	}
 	return a, nil
 }

@@ -58,7 +58,7 @@ func TestWindow(t *testing.T) {
 		{"one stray packet of another", "1@0/7 900@5/8 2@10/7", "1 2", Counts{Received: 2}},
 		{"sequence anew, time anew", "1@0/7/0 2@10/7/10 40000@20/7/900000 40001@30/7/900010", "1 2 | 40000 40001", Counts{Received: 4, Restarts: 1}},
 		{"sequence anew, lower", "40000@0/7/0 10@20/7/900000 11@30/7/900010", "40000 | 10 11", Counts{Received: 3, Restarts: 1}},
-		{"a long loss is no restart", "1@0 5001@30000 5002@30010", "1 5001(4999) 5002", Counts{Received: 3, Lost: 4999}},
+		{"a long loss is not a restart", "1@0 5001@30000 5002@30010", "1 5001(4999) 5002", Counts{Received: 3, Lost: 4999}},
 		{"nor is one past half the sequence", "1@0 40001@300000 40002@300010", "1 40001(39999) 40002", Counts{Received: 3, Lost: 39999}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -91,7 +91,7 @@ func read(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options, u
 func redirect(from *url.URL, location string) (*url.URL, error) {
 	to, err := from.Parse(location)
 	if err != nil {
-		return nil, &stream.Refused{URL: wire.Shown(from), Why: "it redirects to " + short(location) + ", which is no URL"}
+		return nil, &stream.Refused{URL: wire.Shown(from), Why: "it redirects to " + short(location) + ", which is not a URL"}
 	}
 	scheme := strings.ToLower(to.Scheme)
 	if scheme != "rtsp" && scheme != "rtsps" {

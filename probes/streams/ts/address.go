@@ -50,7 +50,7 @@ func parseURL(ctx context.Context, u *url.URL) (address, error) {
 	if s := q.Get("program"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 16)
 		if err != nil || n == 0 {
-			return wrong("program %q is no number from 1 to 65535", s)
+			return wrong("program %q is not a number from 1 to 65535", s)
 		}
 		a.program = uint16(n)
 	}

@@ -178,7 +178,7 @@ func (r *receiver) check() error {
 	case r.first == 0 || now-r.first < timeout:
 		return nil
 	case !r.demux.Synced():
-		return fmt.Errorf("%swhat comes is no MPEG-TS: no packets of 188, 192 or 204 bytes in it", name)
+		return fmt.Errorf("%swhat comes is not MPEG-TS: no packets of 188, 192 or 204 bytes in it", name)
 	case !r.let && r.address.program != 0 && r.demux.number == 0:
 		return fmt.Errorf("%sits PAT has no program %d: leave ?program= out, or name one that is there", name, r.address.program)
 	case !r.let:

@@ -200,7 +200,7 @@ func TestWebhook(t *testing.T) {
 		}
 	}
 	if _, err := NewWebhook("ftp://x", 0); err == nil {
-		t.Error("ftp is no webhook")
+		t.Error("ftp is not a webhook")
 	}
 }
 

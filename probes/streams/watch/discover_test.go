@@ -199,8 +199,8 @@ func TestParseDiscovery(t *testing.T) {
 		"nginx:ftp://a":             "http:// or https://",
 		"nginx:http://a host=b":     "url=TEMPLATE",
 		"consul:http://a/v1":        "how a stream's URL is made",
-		"nginx:http://a url=x":      "no template of a URL",
-		"nginx:http://a url={host}": "no template of a URL",
+		"nginx:http://a url=x":      "not a URL template",
+		"nginx:http://a url={host}": "not a URL template",
 		"nginx:http://a url=rtmp://{hsot}/{stream}": "there is no {hsot}",
 		"nginx:http://u:hunter2@a:x/":               "http:// or https://",
 	} {

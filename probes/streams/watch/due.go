@@ -2,9 +2,10 @@ package watch
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
+
+	"snag/internal/sorting"
 )
 
 // verdicts is one call for all that were judged.
@@ -86,7 +87,7 @@ func (q *queue) alarms(now time.Time, room, others int) (Call, []string) {
 
 // inOrder puts what was not told yet first, then who stopped first.
 func inOrder(all []*alarmed) []*alarmed {
-	slices.SortFunc(all, func(a, b *alarmed) int {
+	sorting.By(all, func(a, b *alarmed) int {
 		if a.pending != b.pending {
 			return map[bool]int{true: -1, false: 1}[a.pending]
 		}

@@ -38,7 +38,7 @@ func NewEntry(raw, from string) (Entry, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil: // url's own error quotes all of it, credentials too
-		return Entry{}, fmt.Errorf("%s is not a URL: it holds a space, a control character or a broken %%-escape, or its port is no number", Clean(hideUser(raw), 80))
+		return Entry{}, fmt.Errorf("%s is not a URL: it holds a space, a control character or a broken %%-escape, or its port is not a number", Clean(hideUser(raw), 80))
 	case u.Scheme == "":
 		return Entry{}, fmt.Errorf("%s has no protocol: write rtmp://…, rtsp://…, http://….m3u8, udp://…", Clean(raw, 80))
 	case u.Host == "" && u.Opaque == "" && strings.Trim(u.Path, "/") == "":

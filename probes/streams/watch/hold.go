@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"snag/internal/sorting"
 )
 
 // holds are alarms that a limit holds back from now on, by the limit.
@@ -56,7 +58,7 @@ func (h *holds) add(d Decision, stream string, later bool) {
 
 // notes are lines for a person.
 func (h *holds) notes(q *queue) []string {
-	slices.SortFunc(h.by, func(a, b held) int { return cmp.Compare(a.limit, b.limit) })
+	sorting.By(h.by, func(a, b held) int { return cmp.Compare(a.limit, b.limit) })
 	for _, x := range h.by {
 		h.lines = append(h.lines, fmt.Sprintf("%s: %s postponed: %s; sent %s", q.name, x.sum, x.limit, x.when(q.ends)))
 	}

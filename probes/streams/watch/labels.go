@@ -25,7 +25,7 @@ func CheckLabelKey(key string) error {
 		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-')
 	}
 	if !ok {
-		return fmt.Errorf("%q is no key of a label: it is letters, digits, _ . and -, and begins with a letter, %d at the most", Clean(key, 40), maxLabelKey)
+		return fmt.Errorf("%q is not a label key: it is letters, digits, _ . and -, and begins with a letter, %d at the most", Clean(key, 40), maxLabelKey)
 	}
 	return nil
 }

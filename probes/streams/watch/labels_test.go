@@ -22,12 +22,12 @@ func TestLabelsOfALine(t *testing.T) {
 	}
 	for field, says := range map[string]string{
 		"label.site=":                      "label.site= is empty",
-		"label.=x":                         "is no key",
-		"label.1st=x":                      "is no key",
-		"label.s\u00efte=x":                "is no key",
+		"label.=x":                         "is not a label key",
+		"label.1st=x":                      "is not a label key",
+		"label.s\u00efte=x":                "is not a label key",
 		"label." + strings.Repeat("k", 65): "is not a field",
-		"label." + strings.Repeat("k", 65) + "=x": "is no key",
-		"label.\x1b[2J=x":                         "is no key",
+		"label." + strings.Repeat("k", 65) + "=x": "is not a label key",
+		"label.\x1b[2J=x":                         "is not a label key",
 		"labels.site=x":                           "there are name=, threshold= and label.KEY=",
 		many.String():                             "more than 32 labels",
 	} {

@@ -75,7 +75,7 @@ func TestParseLayerTemplates(t *testing.T) {
 		"ingest=rtmp://{host}/{stream}":                      "two layers at least",
 		"a=rtmp://{host}/{stream},b=rtmp://edge/x":           "all streams would have one URL",
 		"a=rtmp://{host}/{stream},b=rtmp://edge/{strem}":     "b=rtmp://edge/{strem}: there is no {strem}",
-		"a=rtmp://{host}/{stream},b={host}/{stream}":         "b={host}/{stream} is no template",
+		"a=rtmp://{host}/{stream},b={host}/{stream}":         "b={host}/{stream} is not a URL template",
 		"a=rtmp://{host}/{stream},a=rtmp://b/{stream}":       "given twice",
 		"a=rtmp://{host}/{stream},b=rtmp://u:hunter2@e/{st}": "there is no {st}",
 	} {

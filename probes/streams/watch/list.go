@@ -65,7 +65,7 @@ func ParseArgument(arg, from string) (Entry, error) {
 	}
 	e, ok, err := parseLine(arg, from)
 	if err == nil && !ok {
-		err = errors.New("an empty argument is no URL")
+		err = errors.New("an empty argument is not a URL")
 	}
 	return e, err
 }

@@ -126,7 +126,7 @@ func TestAListIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, _, err := l.Look(time.Now()); err == nil {
-		t.Error("a list that is gone is no error")
+		t.Error("a list that is gone is not an error")
 	}
 }
 

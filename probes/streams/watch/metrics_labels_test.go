@@ -14,7 +14,7 @@ func TestParseMetricLabels(t *testing.T) {
 	if err != nil || strings.Join(got, " ") != "site meta.rack" {
 		t.Errorf("%q, %v", got, err)
 	}
-	for keys, says := range map[string]string{"a.b a_b": "would both be the label label_a_b", "1a": "is no key", "": "is no key"} {
+	for keys, says := range map[string]string{"a.b a_b": "would both be the label label_a_b", "1a": "is not a label key", "": "is not a label key"} {
 		if _, err := ParseMetricLabels(strings.Split(keys, " ")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", keys, err)
 		}

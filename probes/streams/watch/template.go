@@ -33,7 +33,7 @@ func checkTemplate(what, t string) error {
 	}
 	filled := placeholder.ReplaceAllString(t, "1")
 	if _, err := NewEntry(filled, ""); err != nil || !strings.Contains(t, "://") {
-		return fmt.Errorf("%s=%s is no template of a URL: write as rtmp://{host}:1935/{app}/{stream}", what, Clean(hideUser(t), 120))
+		return fmt.Errorf("%s=%s is not a URL template: write as rtmp://{host}:1935/{app}/{stream}", what, Clean(hideUser(t), 120))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type Webhook struct {
 func NewWebhook(raw string, timeout time.Duration) (Webhook, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return Webhook{}, fmt.Errorf("%q is no http:// or https:// URL", Clean(hideUser(raw), 80))
+		return Webhook{}, fmt.Errorf("%q is not an http:// or https:// URL", Clean(hideUser(raw), 80))
 	}
 	return Webhook{URL: u, Timeout: timeout, First: firstRepeat, Total: lastRepeat}, nil
 }

@@ -112,7 +112,7 @@ func (w Where) put(n Candidate, all []Candidate, left []Left) ([]Candidate, []Le
 	case k.Same(t, n.Switch.On, n.Switch.Off):
 		why = "it is the kernel's own default: " + n.Switch.On
 	case w.Live && (n.Needs != "" || t.Kind == "sysctl" && knob.OnlyNew(t.Name)):
-		why = "open connections keep what they have: test it with --load, whose runs are new ones"
+		why = "open connections keep what they have: test it with --load: its runs make new ones"
 	}
 	if why == "" {
 		alone := n.Switch

@@ -113,7 +113,7 @@ func Parse(text string) (Figure, error) {
 		f.Kind, f.Unit, f.Higher = Counter, "/s", kind == "rate"
 		var ok bool
 		if f.proto, f.field, ok = counterOf(rest); !ok {
-			return f, fmt.Errorf("%q is no counter of /proc/net/snmp, snmp6 or netstat: as UdpRcvbufErrors or TcpExtListenOverflows (nstat -az lists them)", rest)
+			return f, fmt.Errorf("%q is not a counter of /proc/net/snmp, snmp6 or netstat: as UdpRcvbufErrors or TcpExtListenOverflows (nstat -az lists them)", rest)
 		}
 		return f, nil
 	case "symptom":
@@ -157,7 +157,7 @@ func (f Figure) number(out []byte) (float64, error) {
 	last := all[len(all)-1]
 	v, err := strconv.ParseFloat(string(last[1]), 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q in its output is no number: %w", last[1], errNoNumber)
+		return 0, fmt.Errorf("%q in its output is not a number: %w", last[1], errNoNumber)
 	}
 	if f.factor != nil {
 		v *= f.factor[string(last[2])]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -58,9 +59,9 @@ func worst(all []timed, n int) []timed {
 		return w
 	}
 	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(a, b timed) int { return cmp.Compare(weight(b), weight(a)) })
+	sorting.StableBy(out, func(a, b timed) int { return cmp.Compare(weight(b), weight(a)) })
 	out = out[:n]
-	slices.SortStableFunc(out, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
+	sorting.StableBy(out, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 

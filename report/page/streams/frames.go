@@ -58,7 +58,7 @@ func ReadFrames(r io.Reader, path string, window recording.Interval, names map[s
 			Media   string         `json:"media_type"`
 		}
 		if err := json.Unmarshal(bytes.TrimSpace(line), &one); err != nil || one.Stream == nil {
-			return nil, fmt.Errorf("read the frames: %s line %d is no line of snag watch --frames: name a file that it wrote", path, n)
+			return nil, fmt.Errorf("read the frames: %s line %d is not a line of snag watch --frames: name a file that it wrote", path, n)
 		}
 		if one.Media == "video" && names[*one.Stream] {
 			f.add(*one.Stream, one.Arrival, one.DTS)

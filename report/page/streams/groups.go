@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -72,7 +73,7 @@ func inWay(places []*stream, name string, hops []recording.StreamHop) []*stream 
 		}
 	}
 	out := slices.Clone(places)
-	slices.SortStableFunc(out, func(a, b *stream) int { return at[a.layer] - at[b.layer] })
+	sorting.StableBy(out, func(a, b *stream) int { return at[a.layer] - at[b.layer] })
 	return out
 }
 
@@ -102,7 +103,7 @@ func tracesOf(places []*stream) []*trace {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *trace) int { return cmp.Compare(a.mark.at, b.mark.at) })
+	sorting.StableBy(out, func(a, b *trace) int { return cmp.Compare(a.mark.at, b.mark.at) })
 	return out
 }
 

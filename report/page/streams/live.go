@@ -2,8 +2,8 @@ package streams
 
 import (
 	"math"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -26,7 +26,7 @@ func Live(all []Input, hops []recording.StreamHop, window recording.Interval, st
 	for _, in := range all {
 		list = append(list, in.stream(window, start))
 	}
-	slices.SortStableFunc(list, first)
+	sorting.StableBy(list, first)
 	since := func(t recording.Time) float64 { return seconds(t, start) }
 	d := &Data{Rows: []Row{}, Total: len(list), Details: []Detail{}, Groups: groupsOf(list, hops, since), SparkSeconds: window.End.Sub(window.Start).Seconds()}
 	for _, s := range list {

@@ -3,8 +3,8 @@ package streams
 import (
 	"cmp"
 	"math"
-	"slices"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 	"snag/recording"
 )
@@ -38,13 +38,13 @@ func Of(r *recording.Recording, start recording.Time, verdicts []Verdict, frames
 		by[v.Stream] = append(by[v.Stream], v)
 	}
 	for _, s := range gather(r) {
-		slices.SortStableFunc(s.events, inOrder)
+		sorting.StableBy(s.events, inOrder)
 		all = append(all, read(s, start, window, by[s.called()]))
 	}
 	if len(all) == 0 {
 		return nil, nil
 	}
-	slices.SortStableFunc(all, first)
+	sorting.StableBy(all, first)
 	since := func(t recording.Time) float64 { return seconds(t, start) }
 	d := &Data{
 		Total: len(all), Rows: []Row{}, Details: []Detail{}, Groups: groupsOf(all, r.StreamHops, since),

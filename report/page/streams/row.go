@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -43,7 +44,7 @@ func read(s *seen, start recording.Time, window recording.Interval, verdicts []V
 			out.marks = append(out.marks, timed{at: a.Start, end: a.End, open: a.End == 0, kind: "verdict", text: v.Text})
 		}
 	}
-	slices.SortStableFunc(out.marks, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
+	sorting.StableBy(out.marks, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 

@@ -25,7 +25,7 @@ func suspended(l life, how string) []check {
 		}},
 		{what + "find over it says so", func() (string, error) { return warned(l, how+"-find", "the machine was suspended for") }},
 		{what + "find over it accuses nobody", func() (string, error) { return answers(l, how+"-find") }},
-		{what + "the time asleep is no stop from outside, and no clock that was set", func() (string, error) { return notFooled(l, how+"-find") }},
+		{what + "the time asleep is not a stop from outside, and no clock that was set", func() (string, error) { return notFooled(l, how+"-find") }},
 		{what + "one reading a second, and none for the gap", func() (string, error) { return readings(l, how) }},
 		{what + "it works no more than before, once it has begun again", func() (string, error) { return work(l, how) }},
 		{what + "memory", func() (string, error) {

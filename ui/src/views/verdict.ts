@@ -22,7 +22,7 @@ export function verdict(page: Page, axis: Axis, charted: (id: string) => boolean
   if (culprits.length === 0) part.append(nobody(page, axis));
   if (v.foremost) {
     part.append(h('article', { class: 'answer unsure' }, h('p', { class: 'state' }, 'Not explained'), h('h3', {}, `${v.foremost.subject}: ${v.foremost.text}`),
-      h('p', {}, 'Nobody was proved to cause it; what is named below causes less.'), ...nextMeasurement(v.foremost.next_measurement)));
+      h('p', {}, 'No cause was proved; what is named below causes less.'), ...nextMeasurement(v.foremost.next_measurement)));
   }
   culprits.slice(0, open).forEach((e) => part.append(culprit(e, axis, charted)));
   if (culprits.length > open) {

@@ -36,7 +36,7 @@ func (p *Platform) Serve(t *testing.T, network string) *Platform {
 			}
 			m, err := sip.ParseMessage(append([]byte(nil), buf[:n]...))
 			if err != nil {
-				t.Errorf("a datagram is no SIP message: %v: %q", err, buf[:n])
+				t.Errorf("a datagram is not a SIP message: %v: %q", err, buf[:n])
 				continue
 			}
 			p.take(m, func(b []byte) { _, _ = c.WriteTo(b, from) })

@@ -152,7 +152,7 @@ func TestFiles(t *testing.T) {
 	if err := ReadFile("/none/such", nil); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	if err := Read("text", bytes.NewReader([]byte("this is no capture at all")), nil); err == nil {
+	if err := Read("text", bytes.NewReader([]byte("this is not a capture at all")), nil); err == nil {
 		t.Error("a text is read")
 	}
 }

@@ -128,7 +128,7 @@ func TestConnections(t *testing.T) {
 			w.send(client, P, 12, 1, "c")
 		}, "abc", "[]", ""},
 		{"the FIN before its data", func(w *wire) { w.open(9); w.send(client, F, 12, 1, "c"); w.send(client, P, 10, 1, "ab") }, "abc", "[]", "FIN"},
-		{"the FIN's number is no byte", func(w *wire) {
+		{"the FIN's number is not a byte", func(w *wire) {
 			w.open(9)
 			w.send(client, F, 12, 1, "")
 			w.send(server, A, 5001, 13, "")

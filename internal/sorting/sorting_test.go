@@ -1,0 +1,36 @@
+package sorting
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+type pair struct{ key, place int }
+
+func byKey(a, b pair) int { return cmp.Compare(a.key, b.key) }
+
+// The results are those of slices, for lists with many equal elements.
+func TestAsSlices(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range 60 {
+		all := make([]pair, n)
+		for i := range all {
+			all[i] = pair{key: random.IntN(8), place: i}
+		}
+		stable, got, any := slices.Clone(all), slices.Clone(all), slices.Clone(all)
+		slices.SortStableFunc(stable, byKey)
+		StableBy(got, byKey)
+		if !slices.Equal(got, stable) {
+			t.Errorf("%d: %v, want %v", n, got, stable)
+		}
+		By(any, byKey)
+		if !slices.IsSortedFunc(any, byKey) {
+			t.Errorf("%d: not in order: %v", n, any)
+		}
+		if c := Collect(slices.Values(all), byKey); !slices.IsSortedFunc(c, byKey) || len(c) != n {
+			t.Errorf("%d: not in order: %v", n, c)
+		}
+	}
+}
