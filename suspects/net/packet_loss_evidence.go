@@ -191,18 +191,25 @@ func lateByResending(l *ledger.Ledger, flows []*flow) (suspect.Evidence, bool) {
 		Text: fmt.Sprintf("%.0f %% of what calls on this way took too long was until something was sent again", 100*share)}, share >= lossBooked
 }
 
-// silentToTheEnd counts connections whose timer has run out again and again when they are seen last.
+// silentToTheEnd counts connections whose timer has run out again and again when they are seen last, but for those
+// whose path swallows them.
 func silentToTheEnd(flows []*flow) (n int) {
 	for _, f := range flows {
 		if f.socket == nil {
 			continue
 		}
-		if rows := measure.TCPRowsOf(f.socket); len(rows) > 0 && rows[len(rows)-1].TCP.Backoff >= backedOff {
+		if rows := measure.TCPRowsOf(f.socket); len(rows) > 0 && rows[len(rows)-1].TCP.Backoff >= backedOff && !swallowed(f.socket) {
 			n++
 		}
 	}
 	return n
 }
+
+// takenByAnyPath is a segment that each path takes: the MSS of who announces none (RFC 9293, 3.7.1).
+const takenByAnyPath = 536
+
+// swallowed tells that the other end is here and alive, and that what it does not get is small.
+func swallowed(k *scene.Socket) bool { return aliveHere(k.Peer) && k.Last().SendQ <= takenByAnyPath }
 
 // lossOnPath judges many short connections to one peer together, by the
 // counters of their namespace: no dump saw their tcp_info twice.

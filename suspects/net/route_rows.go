@@ -76,14 +76,14 @@ func partyTo(s *scene.Scene, r *recording.Recording, rows []recording.Drop) (par
 }
 
 // enough tells that so many dropped packets with a socket here are missed: as many as nobody
-// loses by chance, or two of a connection that waited for an acknowledgement meanwhile: it
+// loses by chance, or one of a connection that waited for an acknowledgement meanwhile: it
 // sends again ever less often (RFC 6298, 5.5).
 func enough(wanted float64, party *scene.Socket) bool {
 	return party != nil && (wanted >= wantedPackets || wanted >= fewOfStuck && (stuck(party) || party.Peer != nil && stuck(party.Peer)))
 }
 
 const (
-	fewOfStuck = 2
+	fewOfStuck = 1
 	stuckFor   = 2 // s without an acknowledgement; that of a healthy path comes within one
 )
 

@@ -35,6 +35,9 @@ func neverAnswered(s *scene.Scene, l *ledger.Ledger) (out []suspect.Finding) {
 				Text: fmt.Sprintf("%s waits for %s, which answers nothing: %.2g calls are open for %s and longer", name, e.Where, calls.Open, units.Lasting(calls.Oldest))}
 			f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Decisive, Value: calls.Oldest, Unit: "s", Source: source.SS("-ti", source.LastSnd, source.LastRcv).And(source.AllTurns.As("request turns")), Origin: "calls",
 				Text: fmt.Sprintf("%.2g requests of it and %.2g of its calls to %s are open at any moment, and in the whole recording none of both was answered", p.Open, calls.Open, e.Where)}}
+			if k := s.Callee(recording.Turns{Netns: p.Subject.Netns, Remote: e.Where}); k != nil && ledger.LikeDatabase(k.Subject) {
+				f.NotTo = []string{"session-lock"} // which is there, and why it answers nothing
+			}
 			f.Remedy = quickerCalls(e.Where, p.Subject.Comm, 0)
 			f.Next = fmt.Sprintf("snag find --port %s   # where %s is", recording.Port(e.Where), recording.Host(e.Where))
 			out = append(out, f)

@@ -94,8 +94,8 @@ func serveFile(dir string, keep bool) (*session, error) {
 	return &session{pid: master, end: end, run: func(window time.Duration) (done, error) { return wrk(master, worker, keep, window) }}, nil
 }
 
-// wrk(1) prints "  12345 requests in 4.00s, 14.13MB read".
-var requests = regexp.MustCompile(`(\d+) requests in ([0-9.]+)(m?s)`)
+// wrk(1) prints "  12345 requests in 4.00s, 14.13MB read", or "in 1.00m".
+var requests = regexp.MustCompile(`(\d+) requests in ([0-9.]+(?:ms|s|m|h)),`)
 
 func wrk(master, worker int, keep bool, window time.Duration) (done, error) {
 	seconds := strconv.Itoa(max(1, int(window.Round(time.Second).Seconds())))
@@ -124,10 +124,10 @@ func wrk(master, worker int, keep bool, window time.Duration) (done, error) {
 		return done{}, fmt.Errorf("wrk said: %s", out)
 	}
 	n, _ := strconv.ParseFloat(m[1], 64)
-	took, _ := strconv.ParseFloat(m[2], 64)
-	if m[3] == "ms" {
-		took /= 1000
+	took, err := time.ParseDuration(m[2])
+	if err != nil {
+		return done{}, fmt.Errorf("wrk said: %s", out)
 	}
 	own := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	return perOperation(n, time.Duration(took*float64(time.Second)), after-before+own), nil
+	return perOperation(n, took, after-before+own), nil
 }
