@@ -117,7 +117,7 @@ func TestCRI(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for name, h := range map[string]http.HandlerFunc{
-		"status \"12\" of gRPC": criServer(nil, "12"),
+		"status \"12\" of gRPC":    criServer(nil, "12"),
 		"not a list of containers": criServer([]byte{0x0a, 0xff}, "0"),
 	} {
 		root := short(t)

@@ -36,7 +36,7 @@ func TestSuspectsOfUDP(t *testing.T) {
 		change func(m *Measures)
 		want   State
 	}{
-		"nothing listens":             {"closed-port", func(m *Measures) { m.Port.Answered, m.Port.Refused = 0, 3 }, Found},
+		"nothing listens":            {"closed-port", func(m *Measures) { m.Port.Answered, m.Port.Refused = 0, 3 }, Found},
 		"restarted once":             {"closed-port", func(m *Measures) { m.Port.Answered, m.Port.Refused = 0, 1 }, Open},
 		"no answer, no report":       {"closed-port", func(m *Measures) { m.Port.Answered, m.Port.Sent = 0, 8 }, Open},
 		"some refused":               {"closed-port", func(m *Measures) { m.Port.Refused = 3 }, Open},
