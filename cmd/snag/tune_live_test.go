@@ -164,7 +164,7 @@ func TestTheGuardIsKilled(t *testing.T) {
 		t.Errorf("snag mcp's plan changes the host: %v, exit %d: %s", s.values(), code, out)
 	}
 	out, _ = s.tune("status")
-	if !strings.Contains(out, "was overdue and no snag tune waited for it: it is undone now") || !strings.Contains(out, "undone: it was not confirmed it by") {
+	if !strings.Contains(out, "was overdue and no snag tune waited for it: it is undone now") || !strings.Contains(out, "undone: it was not confirmed by") {
 		t.Errorf("status: %s", out)
 	}
 	if rows := s.status(); len(rows) != 1 || rows[0].Phase != "undone" || rows[0].Guarded || rows[0].Deadline != nil || !rows[0].Changes[0].Undone {

@@ -301,7 +301,7 @@ func TestWhatIsNotExported(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range []string{"../x", "a b", "A", "a--b", "-a", "x\n"} {
-		if _, err := As("sh", p, name, kinds(), Facts{}); err == nil || !strings.Contains(err.Error(), "no name for files") {
+		if _, err := As("sh", p, name, kinds(), Facts{}); err == nil || !strings.Contains(err.Error(), "not a name for files") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -195,7 +195,7 @@ func TestOpenFails(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { send(func(int) []byte { return make([]byte, 1316) }) })
-	if err := open(here, quick); err == nil || !strings.Contains(err.Error(), "no MPEG-TS") {
+	if err := open(here, quick); err == nil || !strings.Contains(err.Error(), "not MPEG-TS") {
 		t.Errorf("zeros: %v", err)
 	}
 	stop()
