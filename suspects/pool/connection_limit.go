@@ -65,19 +65,24 @@ const (
 
 func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	out := acceptNoMore(s, r, l)
-	away := scene.TurnedAways(s, r)
-	for _, t := range away {
+	ended := map[scene.NodeID]scene.TurnedAway{}
+	for _, t := range scene.TurnedAways(s, r) {
+		ended[scene.IDOf(t.Listener)] = t
 		out = append(out, turnsAway(s, t))
 	}
 	for _, v := range scene.Services(s, r, "serve") {
-		if slices.ContainsFunc(away, func(t scene.TurnedAway) bool { return scene.IDOf(t.Listener) == scene.IDOf(v.Subject) }) {
-			continue
-		}
 		failed, _, as := v.Failed()
 		if failed < fewRefusals || ofRequests(as) || v.Subject.Kind != recording.KindListener || v.Subject.Proto == "unix" { // whose connections are not counted
 			continue
 		}
-		out = append(out, atItsLimit(s, r, v, failed, as))
+		f := atItsLimit(s, r, v, failed, as)
+		t, also := ended[scene.IDOf(v.Subject)]
+		switch same := func(o suspect.Finding) bool { return scene.IDOf(o.Subject) == scene.IDOf(f.Subject) }; {
+		case !also:
+			out = append(out, f)
+		case failed > t.N && f.Evidence[0].Side == suspect.For: // some had asked before they were told
+			out = append(slices.DeleteFunc(out, same), f)
+		}
 	}
 	for _, f := range startNoMore(s, r) {
 		if !slices.ContainsFunc(out, func(o suspect.Finding) bool { return scene.IDOf(o.Subject) == scene.IDOf(f.Subject) }) {
