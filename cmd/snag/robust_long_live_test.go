@@ -4,11 +4,8 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"snag/internal/cli"
@@ -16,29 +13,6 @@ import (
 
 // robustAll has the long forms of other tests run too.
 const robustAll = true
-
-// crowding starts a program that ends with the test, once it has said "ready".
-func crowding(t *testing.T, name string, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-	})
-	b := make([]byte, 6)
-	if n, err := io.ReadFull(out, b); err != nil || string(b[:n]) != "ready\n" {
-		t.Fatalf("%s said %q: %v", name, b[:n], err)
-	}
-	return cmd
-}
 
 // TestFindWithoutBTF: what needs no BPF program is judged.
 func TestFindWithoutBTF(t *testing.T) {
@@ -53,7 +27,7 @@ func TestFindWithoutBTF(t *testing.T) {
 func TestFindWithEachSubsetOfCapabilities(t *testing.T) {
 	h := newTrouble(t)
 	// To see into a namespace of others takes CAP_SYS_ADMIN: without one there is nothing to miss.
-	crowding(t, "unshare", "-n", "sh", "-c", "echo ready; exec sleep 600")
+	readily(t, "unshare", "-n", "sh", "-c", "echo ready; exec sleep 600")
 	all := []string{"bpf", "perfmon", "net_admin", "sys_ptrace", "sys_admin", "dac_read_search"}
 	for set := range 1 << len(all) {
 		var caps []string
@@ -81,7 +55,7 @@ func TestFindOnACrowdedHost(t *testing.T) {
 	h := newTrouble(t)
 	t.Run("hogs", func(t *testing.T) {
 		for range 8 {
-			crowding(t, "nice", "-n", "19", "sh", "-c", "echo ready; while :; do :; done")
+			readily(t, "nice", "-n", "19", "sh", "-c", "echo ready; while :; do :; done")
 		}
 		o := h.find("8 CPU hogs at nice 19", nil)
 		o.judged(t)
@@ -101,13 +75,13 @@ func TestFindOnACrowdedHost(t *testing.T) {
 		o.costs(t, mostNamespacesMB, 8)
 	})
 	t.Run("lived in", func(t *testing.T) {
-		crowding(t, "sh", "-c", "for i in $(seq 200); do unshare -n sleep 90 & done; sleep 2; echo ready; wait")
+		readily(t, "sh", "-c", "for i in $(seq 200); do unshare -n sleep 90 & done; sleep 2; echo ready; wait")
 		o := h.find("200 network namespaces, a process in each", nil)
 		o.judged(t)
 		o.costs(t, mostNamespacesMB, 10)
 	})
 	t.Run("sockets", func(t *testing.T) {
-		crowding(t, "python3", "-c", `
+		readily(t, "python3", "-c", `
 import os, socket, resource, time
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -135,7 +109,7 @@ time.sleep(90)`)
 		o.costs(t, mostSocketsMB, 8)
 	})
 	t.Run("names", func(t *testing.T) {
-		p := crowding(t, "python3", "-c", `
+		p := readily(t, "python3", "-c", `
 import ctypes, time
 ctypes.CDLL(None).prctl(15, b"\xff\xfe\x80\x1b[31m\n\"x", 0, 0, 0)
 print("ready", flush=True)

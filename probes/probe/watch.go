@@ -102,8 +102,7 @@ func (w *Watch) Add(pid int, why string) bool {
 	return true
 }
 
-// dropEnded makes room: processes that have ended are of use to nobody but who still has to write what was seen of
-// them. It reports whether there were any.
+// dropEnded makes room: it forgets the processes that have ended, and reports whether there were any.
 func (w *Watch) dropEnded() bool {
 	before := len(w.pids)
 	for pid := range w.pids {

@@ -80,7 +80,7 @@ func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 		switch same := func(o suspect.Finding) bool { return scene.IDOf(o.Subject) == scene.IDOf(f.Subject) }; {
 		case !also:
 			out = append(out, f)
-		case failed > t.N && f.Evidence[0].Side == suspect.For: // some had asked before they were told
+		case failed > t.N && f.Evidence[0].Side == suspect.For: // some had asked before they were turned away
 			out = append(slices.DeleteFunc(out, same), f)
 		}
 	}
