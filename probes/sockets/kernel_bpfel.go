@@ -22,6 +22,16 @@ type kernelAsked struct {
 	Key   kernelQueryKey
 }
 
+type kernelAskedOf struct {
+	_     structs.HostLayout
+	Peers [4][16]uint8
+	N     uint32
+	Came  uint32
+	Read  uint32
+	Again uint32
+	Slice uint32
+}
+
 type kernelBirth struct {
 	_           structs.HostLayout
 	Sk          uint64
@@ -233,6 +243,12 @@ type kernelHoldKey struct {
 	Pad   uint32
 }
 
+type kernelIdKey struct {
+	_      structs.HostLayout
+	Cookie uint64
+	Id     uint64
+}
+
 type kernelPending struct {
 	_      structs.HostLayout
 	First  uint64
@@ -436,6 +452,7 @@ type kernelWrites struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	kernelMapAskedIds          = "asked_ids"
 	kernelMapAsking            = "asking"
 	kernelMapBirths            = "births"
 	kernelMapConnectionsA      = "connections_a"
@@ -574,6 +591,7 @@ type kernelProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelMapSpecs struct {
+	AskedIds          *ebpf.MapSpec `ebpf:"asked_ids"`
 	Asking            *ebpf.MapSpec `ebpf:"asking"`
 	Births            *ebpf.MapSpec `ebpf:"births"`
 	ConnectionsA      *ebpf.MapSpec `ebpf:"connections_a"`
@@ -660,6 +678,7 @@ func (o *kernelObjects) Close() error {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelMaps struct {
+	AskedIds          *ebpf.Map `ebpf:"asked_ids"`
 	Asking            *ebpf.Map `ebpf:"asking"`
 	Births            *ebpf.Map `ebpf:"births"`
 	ConnectionsA      *ebpf.Map `ebpf:"connections_a"`
@@ -698,6 +717,7 @@ type kernelMaps struct {
 
 func (m *kernelMaps) Close() error {
 	return _KernelClose(
+		m.AskedIds,
 		m.Asking,
 		m.Births,
 		m.ConnectionsA,

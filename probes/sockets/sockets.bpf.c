@@ -164,6 +164,8 @@ int BPF_PROG(turn_read, struct sock *sk, int ret, int flags)
 			name_answered(sk, ret);
 		if (serves_names(sk))
 			queries_read(sk);
+		else if (asks_unconnected && asks_there(sk))
+			answer_read(sk, ret);
 		if (on_unix(sk)) {
 			takes_more(ns, WHOLE_RUN - SHORT_RUN);
 			unix_moved(sk, ret, false);

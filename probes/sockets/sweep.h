@@ -169,7 +169,7 @@ int sent_sweep(struct bpf_iter__bpf_map_elem *ctx)
 	if (bpf_map_delete_elem(&sent_queries, &key) || was.slice != slice)
 		return 0; /* answered just now, or of another slice */
 	if (open || was.seen >= ASKED_AGAIN) {
-		gave_up_sent(&was, open ? DNS_WAITS : was.seen);
+		gave_up_sent(&was, open ? DNS_WAITS : was.seen, read_unseen(&key));
 		return 0;
 	}
 	v = query_row(&was.of, was.comm);

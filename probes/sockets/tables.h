@@ -358,6 +358,23 @@ struct sent_query {
 	__u32 pad;
 };
 
+#define ASKED_OF 4
+
+/* Whom a socket has asked under one id. */
+struct id_key {
+	__u64 cookie;
+	__u64 id;
+};
+
+struct asked_of {
+	__u8 peers[ASKED_OF][16];
+	__u32 n;
+	__u32 came;  /* answers that were noted when they came */
+	__u32 read;  /* answers that were read */
+	__u32 again; /* an answer may come twice: asked twice, or of more than fit */
+	__u32 slice;
+};
+
 /* A UDP socket that is connected to nobody. */
 struct unconnected {
 	__u32 others; /* datagrams that it sent and that were none of these */
@@ -475,6 +492,13 @@ struct {
  * LRU table would forget what is still open. */
 HASH(dns_queries, struct dns_key, struct dns_query, 8192);
 HASH(sent_queries, struct dns_key, struct sent_query, 8192);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct id_key);
+	__type(value, struct asked_of);
+} asked_ids SEC(".maps");
 
 /* By the socket's cookie. */
 struct {

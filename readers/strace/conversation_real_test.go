@@ -4,12 +4,16 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"snag/internal/conversation"
 )
 
 // talker sends 20 and 80 bytes, awaits 10, and waits for 100 ms, five times.
@@ -60,7 +64,10 @@ func TestConversationOfARealTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := c.Messages()
+	m, split := joined(c.Messages())
+	if want := pausesBetweenWrites(t, path); split != want {
+		t.Errorf("%d messages are in two, want %d", split, want)
+	}
 	if len(m) != 5 || c.NoDelay == nil || !*c.NoDelay || c.ReceiveBuffer != 50000 || c.Timeout != 2500*time.Millisecond {
 		t.Fatalf("%d messages, %+v", len(m), c.Set)
 	}
@@ -76,4 +83,50 @@ func TestConversationOfARealTrace(t *testing.T) {
 	if !strings.HasPrefix(c.From, "trace.txt, descriptor 3 of process ") {
 		t.Error(c.From)
 	}
+}
+
+// joined puts together what a pause between two writes has parted, and counts how often.
+func joined(m []conversation.Message) (out []conversation.Message, split int) {
+	for i, one := range m {
+		if i > 0 && m[i-1].Answer == 0 {
+			last := &out[len(out)-1]
+			last.Writes, last.Answer = append(last.Writes, one.Writes...), one.Answer
+			split++
+			continue
+		}
+		out = append(out, one)
+	}
+	return out, split
+}
+
+var wrote = regexp.MustCompile(`(?m)^\d+ +(\d\d:\d\d:\d\d\.\d+) (?:send|sendto|write)\(3, .* = (20|80) <([\d.]+)>$`)
+
+// pausesBetweenWrites counts, by the lines alone, where 80 bytes were written more than 5 ms
+// after 20, as on a busy machine.
+func pausesBetweenWrites(t *testing.T, path string) (n int) {
+	t.Helper()
+	all, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var end time.Time
+	lines := wrote.FindAllSubmatch(all, -1)
+	if len(lines) != 10 {
+		t.Fatalf("%d writes in the trace, want 10", len(lines))
+	}
+	for _, l := range lines {
+		begin, err := time.Parse("15:04:05.000000", string(l[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(l[2]) == "80" && begin.Sub(end) > 5*time.Millisecond {
+			n++
+		}
+		took, err := time.ParseDuration(string(l[3]) + "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		end = begin.Add(took)
+	}
+	return n
 }
