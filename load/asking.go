@@ -100,18 +100,26 @@ func (r *run) isFree(c *conn) {
 	r.order.add(c, &r.plan)
 }
 
-// openChanged keeps the area under the number of open requests, of the time that counts.
+// openChanged keeps the area under the number of open requests, of the time that counts. Of an answer that came before
+// it was read the time since then is taken back.
 func (r *run) openChanged(by int) {
-	r.openUntil(r.now)
+	if r.now < r.opened {
+		r.addArea(by, r.now, r.opened)
+	} else {
+		r.openUntil(r.now)
+	}
 	r.open += by
 }
 
 func (r *run) openUntil(at time.Duration) {
-	from, to := max(r.opened, r.from), min(at, r.until)
-	if to > from {
-		area := float64(r.open) * (to - from).Seconds()
+	r.addArea(r.open, r.opened, at)
+	r.opened = at
+}
+
+func (r *run) addArea(open int, from, to time.Duration) {
+	if from, to = max(from, r.from), min(to, r.until); to > from {
+		area := float64(open) * (to - from).Seconds()
 		r.area += area
 		r.secondArea += area
 	}
-	r.opened = at
 }

@@ -31,6 +31,9 @@ const spinFor = 100 * time.Microsecond
 // await returns what changed until the next request can be sent.
 func (r *run) await() ([]unix.EpollEvent, error) {
 	began, until := r.now, r.now+r.nextWait()
+	if d := until - began; r.dozes && d <= mostDoze {
+		return r.doze(d)
+	}
 	for {
 		sleep := until - r.now
 		if r.plan.Spin {

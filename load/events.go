@@ -48,7 +48,7 @@ func (r *run) changed(e unix.EpollEvent) error {
 // read takes what came. ended: the other side ended the connection, which no further event will say.
 func (r *run) read(c *conn, ended bool) error {
 	for c.at != away {
-		n, err := c.receive(r.buf)
+		n, at, err := r.receive(c)
 		switch {
 		case errors.Is(err, unix.EAGAIN):
 			return nil
@@ -61,7 +61,10 @@ func (r *run) read(c *conn, ended bool) error {
 		}
 		r.clock()
 		r.plan.Options.quick(c.fd)
-		if err := r.came(c, r.buf[:n]); err != nil || c.at == away {
+		now := r.now
+		r.now = r.arrived(c, at)
+		err = r.came(c, r.buf[:n])
+		if r.now = max(r.now, now); err != nil || c.at == away {
 			return err
 		}
 		if err := r.sendReply(c); err != nil {

@@ -98,6 +98,9 @@ func (r *run) join(c *conn) error {
 	if err := r.plan.Options.Set(fd, r.plan.Target.Network); err != nil {
 		return err
 	}
+	if r.dozes {
+		r.dozes = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) == nil
+	}
 	if err := r.poll.add(fd, r.indexOf(c), !c.datagrams); err != nil {
 		return fmt.Errorf("watch a socket: %w", err)
 	}

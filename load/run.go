@@ -36,6 +36,8 @@ type run struct {
 	spent      float64 // CPU time of the thread before it was the load's, s
 	checked    time.Duration
 	waited     time.Duration // in poll.wait
+	dozes      bool          // the kernel's timestamps say when an answer came (doze.go)
+	stamped    stamped
 	out        *Result
 
 	leaving  []*conn   // connections that the other side ends, and over which answers are still to come (leave.go)
@@ -55,6 +57,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	}
 	r := &run{plan: p, buf: make([]byte, 256<<10), from: p.Warm, until: p.Warm + p.For,
 		out: &Result{Plan: p, Lost: map[Kind]int64{}, FromDue: newHistogram(), FromSent: newHistogram(), Lag: newHistogram()}}
+	r.dozes = mayDoze(p)
 	if p.Bandwidth > 0 {
 		r.flow = &flowing{}
 	}

@@ -36,6 +36,8 @@ type Plan struct {
 	Rules []*rule.Rule
 	// Streams reads live streams in place of the probe of its name (streams.Kept); nil: none.
 	Streams *probe.Probe
+	// Also gets every sample and row, beside the ring; nil: nobody. It must not wait.
+	Also recording.Sink
 	// Between is called when memory can be returned to the system: after the start, and when a piece has been
 	// packed.
 	Between func()
@@ -111,7 +113,7 @@ func (p Plan) session(ctx context.Context, k *keeper) error {
 			for _, r := range p.Rules {
 				r.Reset() // the clock may have been set back
 			}
-			t.rules, t.packed, t.silent = p.Rules, p.Between, p.silent
+			t.rules, t.packed, t.silent, t.also = p.Rules, p.Between, p.silent, p.Also
 			go func() {
 				defer close(done)
 				p.tend(inner, cancel, t, k, m.Anchor)

@@ -46,6 +46,7 @@ type pieceWriter struct {
 	failed  chan struct{}
 	packing sync.WaitGroup
 	packed  func() // is called when a piece has been packed
+	also    recording.Sink
 }
 
 func newWriter(dir string, m recording.Manifest, now func() recording.Time, round *probe.Rotation, note func(string)) (*pieceWriter, error) {
@@ -82,6 +83,9 @@ func (t *pieceWriter) Sample(at recording.Time, name string, l recording.Labels,
 		t.late[l["probe"]] = max(t.late[l["probe"]], v)
 		t.mu.Unlock()
 	}
+	if t.also != nil {
+		t.also.Sample(at, name, l, v)
+	}
 	if len(t.rules) > 0 {
 		t.mu.Lock()
 		for _, r := range t.rules {
@@ -98,6 +102,9 @@ func (t *pieceWriter) Sample(at recording.Time, name string, l recording.Labels,
 
 // Append implements recording.Sink.
 func (t *pieceWriter) Append(row recording.Row) {
+	if t.also != nil {
+		t.also.Append(row)
+	}
 	t.turning.RLock()
 	defer t.turning.RUnlock()
 	t.mu.Lock()

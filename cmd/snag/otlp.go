@@ -11,6 +11,7 @@ import (
 
 	"snag/internal/cli"
 	"snag/internal/otlp"
+	"snag/internal/post"
 	"snag/recorder"
 	"snag/recording"
 	"snag/report"
@@ -41,7 +42,7 @@ func (f *otlpFlags) check() error {
 		}
 		return nil
 	}
-	headers, err := otlp.Headers(f.headers)
+	headers, err := post.Headers(f.headers)
 	if err != nil {
 		return cli.Usage("--otlp-header: %v", err)
 	}

@@ -34,6 +34,7 @@ type recordFlags struct {
 	budget  string
 	streams streamFlags
 	otlp    otlpFlags
+	write   writeFlags
 }
 
 func recordCommand() *cobra.Command {
@@ -75,6 +76,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringArrayVar(&f.when, "when", nil, "also judge, and keep as an incident, when this PromQL expression over the recorded series holds, as 'rate(node_netstat_TcpExt_ListenOverflows[10s]) > 1'; may be given more than once")
 	f.streams.register(cmd)
 	f.otlp.register(cmd, "a log record when an incident begins and ends, and metrics every 30 s,")
+	f.write.register(cmd)
 	registerShared(cmd)
 	return cmd
 }
@@ -136,6 +138,7 @@ func record(ctx context.Context, f *recordFlags) error {
 	var viewed sync.WaitGroup
 	viewed.Go(func() { viewer.run(ctx) })
 	defer viewed.Wait()
+	defer f.write.start(ctx)()
 	defer cancel()
 	return recorder.Run(ctx, plan)
 }
@@ -154,13 +157,19 @@ func (f *recordFlags) rules() (out []*rule.Rule, err error) {
 
 // publish has the recorder's metrics served and sent, as the flags say.
 func (f *recordFlags) publish(ctx context.Context, plan *recorder.Plan, tell *reporter) error {
-	if f.listen == "" && f.otlp.client == nil {
-		return nil
+	if f.listen == "" && f.otlp.client == nil && f.write.url == "" {
+		return f.write.check(f.ring, nil, tell.note)
 	}
 	plan.Health = &recorder.Health{}
+	if err := f.write.check(f.ring, plan.Health, tell.note); err != nil {
+		return err
+	}
+	if f.write.sender != nil {
+		plan.Also = f.write.sender
+	}
 	tell.otlp = newSender(&f.otlp, plan.Health, tell.note)
 	if f.listen != "" {
-		of := healthMetrics{plan.Health, func() []measured { return counted(tell.otlp) }}
+		of := healthMetrics{plan.Health, func() []measured { return append(counted(tell.otlp), f.write.counted()...) }}
 		if err := serveHealth(ctx, f.listen, of, tell.note); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"snag/internal/cli"
 	"snag/internal/netns"
 	"snag/internal/private"
+	"snag/internal/web"
 	"snag/probes"
 	"snag/probes/probe"
 	"snag/probes/streams"
@@ -112,7 +113,7 @@ func newWatching(f watchFlags) (*watching, error) {
 		}
 	}
 	if f.page != "" {
-		at, err := livepage.ParseAddress(f.page)
+		at, err := web.ParseAddress(f.page)
 		if err != nil {
 			return nil, errors.Join(cli.Usage("--page: %v", err), s.close())
 		}

@@ -1,7 +1,7 @@
-// Package mcp is the server side of the Model Context Protocol over lines of JSON (its stdio transport): tools,
-// resources, progress and cancellation. Specification: modelcontextprotocol.io, revision 2025-11-25. It knows nothing
-// of what the tools do. Why it is not the official SDK: docs/decisions/0009-own-mcp-server.md; tests talk to it with
-// the SDK's client.
+// Package mcp is the server side of the Model Context Protocol over lines of JSON (its stdio transport) and over HTTP
+// (its Streamable HTTP transport): tools, resources, progress and cancellation. Specification: modelcontextprotocol.io,
+// revision 2025-11-25. It knows nothing of what the tools do. Why it is not the official SDK:
+// docs/decisions/0009-own-mcp-server.md; tests talk to it with the SDK's client.
 package mcp
 
 import (
@@ -43,7 +43,7 @@ type Server struct {
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	se := &session{server: s, out: &writer{w: out, failed: cancel}, running: map[string]context.CancelCauseFunc{}}
+	se := &session{client: newClient(), server: s, out: &writer{w: out, failed: cancel}}
 	ended := make(chan error, 1)
 	go func() { ended <- se.read(ctx, in) }()
 	err := se.until(ctx, ended) // the reader may wait for ever, and ends with the process
@@ -136,7 +136,7 @@ func (se *session) asked(ctx context.Context, m message) {
 		se.initialize(m)
 		return
 	}
-	if !se.ready {
+	if !se.ready() {
 		se.refuse(m.ID, fail(codeInvalidRequest, "%s before initialize: send initialize first", m.Method))
 		return
 	}
@@ -164,7 +164,7 @@ func (se *session) initialize(m message) {
 		se.refuse(m.ID, fail(codeInvalidParams, "initialize: the parameters: %v", err))
 		return
 	}
-	se.ready = true
+	se.client.begin()
 	version := versions[0]
 	if slices.Contains(versions, p.Version) {
 		version = p.Version

@@ -8,15 +8,12 @@ import (
 	"sync"
 )
 
-// session is a client's connection. ready belongs to the reader of messages.
+// session is what a client's messages are handled with, and where their answers go.
 type session struct {
+	*client
 	server *Server
 	out    *writer
-	ready  bool
-
-	calls   sync.WaitGroup
-	mu      sync.Mutex
-	running map[string]context.CancelCauseFunc // by the request's id as JSON
+	calls  sync.WaitGroup
 }
 
 var errCancelled = errors.New("cancelled by the client")
@@ -27,29 +24,15 @@ type handler func(ctx context.Context, m message) (any, *rpcError)
 // begin runs a request beside others, unless there are too many.
 func (se *session) begin(ctx context.Context, m message, h handler) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	se.mu.Lock()
-	_, double := se.running[string(m.ID)]
-	full := len(se.running) >= mostCalls
-	if !double && !full {
-		se.running[string(m.ID)] = cancel
-	}
-	se.mu.Unlock()
-	switch {
-	case double:
+	if wrong := se.add(m.ID, cancel); wrong != nil {
 		cancel(nil)
-		se.refuse(m.ID, fail(codeInvalidRequest, "the id %s is that of a request that is not answered yet", m.ID))
-		return
-	case full:
-		cancel(nil)
-		se.refuse(m.ID, fail(codeBusy, "%d requests are not answered yet: wait for one of them", mostCalls))
+		se.refuse(m.ID, wrong)
 		return
 	}
 	se.calls.Go(func() {
 		defer cancel(nil)
 		result, wrong := guarded(ctx, m, h)
-		se.mu.Lock()
-		delete(se.running, string(m.ID))
-		se.mu.Unlock()
+		se.remove(m.ID)
 		switch {
 		case errors.Is(context.Cause(ctx), errCancelled): // who cancels wants no answer
 		case wrong != nil:
@@ -68,14 +51,6 @@ func guarded(ctx context.Context, m message, h handler) (result any, wrong *rpcE
 		}
 	}()
 	return h(ctx, m)
-}
-
-func (se *session) cancel(id string) {
-	se.mu.Lock()
-	defer se.mu.Unlock()
-	if cancel := se.running[id]; cancel != nil {
-		cancel(errCancelled)
-	}
 }
 
 // call answers tools/call. What a model can correct is a result with isError, not an error of the protocol.

@@ -1,29 +1,24 @@
 package otlp
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
-	"snag/internal/shown"
+	"snag/internal/post"
 )
 
 // Client posts to one endpoint.
 type Client struct {
-	base    *url.URL
-	headers http.Header
-	http    http.Client
-	// Timeout is that of one request.
-	Timeout time.Duration
+	base *url.URL
+	*post.Client
 	// Total is how long one request is repeated.
 	Total time.Duration
 	first time.Duration // the first pause between two tries
@@ -40,11 +35,7 @@ func New(endpoint string, headers http.Header) (*Client, error) {
 	case strings.HasSuffix(u.Path, "/v1/logs") || strings.HasSuffix(u.Path, "/v1/metrics"):
 		return nil, fmt.Errorf("%s: leave out %s, which snag appends", u, u.Path[strings.LastIndex(u.Path, "/v1/"):])
 	}
-	return &Client{base: u, headers: headers, Timeout: 10 * time.Second, Total: 30 * time.Second, first: time.Second, http: http.Client{
-		// The answer goes where the user said, and nowhere else: no proxy of the environment, no redirect.
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Client{base: u, Client: post.New(headers), Total: 30 * time.Second, first: time.Second}, nil
 }
 
 // Logs sends log records, again where that may help, for at most Total.
@@ -62,80 +53,44 @@ func (c *Client) Metrics(ctx context.Context, r Resource, all []Metric, since, a
 	if err != nil {
 		return fmt.Errorf("encode metrics: %w", err)
 	}
-	return c.post(ctx, "/v1/metrics", body)
+	return c.send(ctx, "/v1/metrics", body)
 }
 
 // Endpoint is where it sends.
 func (c *Client) Endpoint() string { return c.base.String() }
 
-const (
-	mostAnswer = 64 << 10 // bytes of an answer that are read
-	mostShown  = 200      // bytes of it in an error
-)
-
-// post posts once.
-func (c *Client) post(ctx context.Context, path string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
+// send posts once.
+func (c *Client) send(ctx context.Context, path string, body []byte) error {
 	to := c.base.JoinPath(path).String()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	text, err := c.Post(ctx, to, http.Header{"Content-Type": {"application/json"}}, body)
 	if err != nil {
-		return fmt.Errorf("post to %s: %w", to, err)
+		return err
 	}
-	for name, values := range c.headers {
-		req.Header[name] = values
+	if n, why := rejected(text); n > 0 {
+		return &post.Failed{To: to, Why: fmt.Sprintf("it took all but %d: %s", n, c.Clean(why)), Rejected: n}
 	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		var with *url.Error
-		if errors.As(err, &with) {
-			err = with.Err
-		}
-		var cert *tls.CertificateVerificationError
-		return &Failed{To: to, Why: c.clean(err.Error()), Again: !errors.As(err, &cert)}
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, mostAnswer)) // an answer that is cut off is still an answer
-	return c.answered(to, resp, text)
+	return nil
 }
 
-// answered is what an answer means: nil that all was taken.
-func (c *Client) answered(to string, resp *http.Response, text []byte) error {
-	code := resp.StatusCode
-	if code/100 == 2 {
-		if n, why := rejected(text); n > 0 {
-			return &Failed{To: to, Why: fmt.Sprintf("it took all but %d: %s", n, c.clean(why)), Rejected: n}
+// deliver posts again where that may help, for at most Total.
+func (c *Client) deliver(ctx context.Context, path string, body []byte) error {
+	began := time.Now()
+	for n := 1; ; n++ {
+		err := c.send(ctx, path, body)
+		var f *post.Failed
+		if !errors.As(err, &f) || !f.Again {
+			return err
 		}
-		return nil
-	}
-	why := c.clean(resp.Status)
-	switch {
-	case code/100 == 3:
-		why += ": redirects are not followed; give the final URL"
-	case len(bytes.TrimSpace(text)) > 0:
-		why += ": " + c.clean(string(text))
-	}
-	f := &Failed{To: to, Why: why}
-	switch code {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		f.Again, f.After = true, retryAfter(resp.Header.Get("Retry-After"), time.Now())
-	}
-	return f
-}
-
-// clean makes a stranger's text short and harmless, without our secrets where it repeats them.
-func (c *Client) clean(text string) string {
-	for _, values := range c.headers {
-		for _, v := range values {
-			text = strings.ReplaceAll(text, v, "[header]")
+		wait := post.Pause(n, c.first, f.After, rand.Float64())
+		if left := c.Total - time.Since(began); wait > left {
+			return fmt.Errorf("%w; given up after %d tries in %s", err, n, time.Since(began).Round(time.Millisecond))
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
 		}
 	}
-	text = shown.Text(strings.Join(strings.Fields(text), " "))
-	if len(text) > mostShown {
-		text = strings.ToValidUTF8(text[:mostShown], "") + "…"
-	}
-	return text
 }
 
 // rejected is how much of a request a collector did not take, though it answered 200 (partial success).

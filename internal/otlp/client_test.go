@@ -5,14 +5,14 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	proto "go.opentelemetry.io/proto/otlp/logs/v1"
+
+	"snag/internal/post"
 )
 
 var (
@@ -124,15 +124,6 @@ func TestRetryAfter(t *testing.T) {
 	if err := to(t, c.URL).Logs(t.Context(), sender, []Log{begins}); err == nil || c.requests() != 1 || !strings.Contains(err.Error(), "given up after 1 tries") {
 		t.Errorf("%v, %d requests", err, c.requests())
 	}
-	now := at.Truncate(time.Second)
-	for text, want := range map[string]time.Duration{"120": 2 * time.Minute, now.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second, now.Add(-time.Hour).Format(http.TimeFormat): 0, "-4": 0, "soon": 0, "": 0} {
-		if got := retryAfter(text, now); got != want {
-			t.Errorf("%q: %s", text, got)
-		}
-	}
-	if a, b := pause(1, time.Second, 0, 0), pause(50, time.Second, 0, 1); a != time.Second/2 || b != longestPause {
-		t.Errorf("%s, %s", a, b)
-	}
 }
 
 func TestWhatACollectorRefuses(t *testing.T) {
@@ -140,7 +131,7 @@ func TestWhatACollectorRefuses(t *testing.T) {
 	c := collect(t, func(w http.ResponseWriter) {
 		w.Write([]byte(`{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}`))
 	})
-	var f *Failed
+	var f *post.Failed
 	if err := to(t, c.URL).Logs(t.Context(), sender, []Log{begins, begins}); !errors.As(err, &f) || f.Rejected != 1 || f.Again || !strings.Contains(err.Error(), "too old") {
 		t.Errorf("%v", err)
 	}
@@ -179,28 +170,5 @@ func TestEndpoints(t *testing.T) {
 		if _, err := New(u, nil); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", u, err)
 		}
-	}
-}
-
-func TestHeaders(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "headers")
-	if err := os.WriteFile(file, []byte("# of the collector\n\nAuthorization: Bearer s3cret\nX-A: 1:2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h, err := Headers([]string{"@" + file, "X-B: b"})
-	if err != nil || h.Get("Authorization") != "Bearer s3cret" || h.Get("X-A") != "1:2" || h.Get("X-B") != "b" {
-		t.Errorf("%v, %v", h, err)
-	}
-	if err := os.WriteFile(file, []byte("X-A: 1\ns3cret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{"s3cret", "Bad Name: s3cret", "X-A:", "X-A: s3cret\x01", "Content-Type: s3cret", "host: s3cret", "@" + file, "@/nowhere", "@/dev/zero"} {
-		if _, err := Headers([]string{text}); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-	if _, err := Headers([]string{"@" + file}); err == nil || !strings.Contains(err.Error(), "line 2") {
-		t.Errorf("%v", err)
 	}
 }

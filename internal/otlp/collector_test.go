@@ -11,6 +11,8 @@ import (
 	logs "go.opentelemetry.io/proto/otlp/logs/v1"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"snag/internal/post"
 )
 
 // collector is one that reads what it gets with the real protobuf types, strictly. LogsData and MetricsData have the
@@ -97,7 +99,7 @@ func status(code int, headers ...string) func(http.ResponseWriter) {
 // to is a client that waits little.
 func to(t *testing.T, url string, headers ...string) *Client {
 	t.Helper()
-	h, err := Headers(headers)
+	h, err := post.Headers(headers)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"snag/internal/post"
 )
 
 // Sender sends in the background. Nothing that hands it log records ever waits: a collector that does not answer fills
@@ -116,7 +118,7 @@ func (s *Sender) flush(ctx context.Context) {
 	lost := 0
 	if err != nil {
 		lost = len(batch)
-		var f *Failed
+		var f *post.Failed
 		if errors.As(err, &f) && f.Rejected > 0 {
 			lost = int(min(f.Rejected, int64(len(batch))))
 		}
@@ -148,7 +150,7 @@ func (s *Sender) sample(ctx context.Context, now time.Time) {
 	if err != nil && ctx.Err() != nil {
 		return // cut off: the recorder ends
 	}
-	var f *Failed
+	var f *post.Failed
 	if errors.As(err, &f) {
 		s.rest = now.Add(f.After)
 	}

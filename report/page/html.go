@@ -24,6 +24,8 @@ var (
 	script []byte
 	//go:embed bundle/live.js
 	liveScript []byte
+	//go:embed bundle/board.js
+	boardScript []byte
 	//go:embed bundle/page.css
 	style []byte
 )
@@ -72,7 +74,7 @@ func renderWith(v *verdict.Verdict, frames *streams.Frames, c *Comparison) ([]by
 			return nil, fmt.Errorf("write the page's data: %w", err)
 		}
 		out.Reset()
-		fmt.Fprintf(&out, shell, hash(script), hash(style), html.EscapeString(shown.Text(Title(v))), style,
+		fmt.Fprintf(&out, shell, html.EscapeString(FilePolicy()), html.EscapeString(shown.Text(Title(v))), style,
 			html.EscapeString(text.String()), shown.InJSON(data), script)
 		if out.Len() <= MaxBytes {
 			break
@@ -99,44 +101,15 @@ func Title(v *verdict.Verdict) string {
 	return "Nothing wrong seen · snag on " + host
 }
 
+// FilePolicy is the policy (CSP) of a written page.
+func FilePolicy() string {
+	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'", hash(script), hash(style))
+}
+
 func hash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
-
-// Live is the page of a running watch: it holds no data, and asks the server that it comes
-// from, and nobody else, for them. title is what it is called.
-func Live(title string) []byte {
-	var out bytes.Buffer
-	policy := html.EscapeString(LivePolicy())
-	fmt.Fprintf(&out, liveShell, policy, html.EscapeString(shown.Text(title)), style, liveScript)
-	return out.Bytes()
-}
-
-// LivePolicy is the policy (CSP) of that page. A server sends it as a header too, by which
-// no other page may frame it.
-func LivePolicy() string {
-	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; connect-src 'self'; base-uri 'none'; form-action 'none'", hash(liveScript), hash(style))
-}
-
-// liveShell is that page around its parts: policy, title, style, script.
-const liveShell = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="%s">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>%s</title>
-<style>%s</style>
-</head>
-<body>
-<div id="page"></div>
-<noscript><pre>This page needs its script. snag watch --plain tells the same in lines, snag watch --listen as metrics.</pre></noscript>
-<script>%s</script>
-</body>
-</html>
-`
 
 // shell is the page around its parts: script hash, style hash, title, style, the
 // text report for whoever runs no script, data, script.
@@ -144,7 +117,7 @@ const shell = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="%s">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>%s</title>

@@ -29,21 +29,21 @@ type Output struct {
 type Run func(context.Context, Command) (Output, error)
 
 // allowed are the commands that tools may run, with their flags. None of them changes the host, sends traffic, or
-// writes to a path that a client names: --out is a folder that the server made. What is not here is not run, whatever
-// a tool or its arguments ask for.
+// writes to a path that a client names: --out is a folder that the server made, and --html has standard output alone.
+// What is not here is not run, whatever a tool or its arguments ask for.
 var allowed = map[string][]string{
 	"find": {"json", "for", "pid", "unit", "port", "container", "pod", "netns", "symptom", "since", "slo", "budget", "baseline", "out", "ring",
 		"at", "from", "to", "last"},
 	"judge":          {"json", "slo", "baseline"},
 	"compare":        {"json", "at", "with", "for", "ring"},
 	"incidents":      {"json", "ring"},
-	"incidents show": {"json", "ring"},
+	"incidents show": {"json", "html=-", "ring"},
 	"read":           {"json", "quiet", "out", "symptom", "from", "to", "tz", "only", "map", "slo", "baseline"},
 	"show":           {"table"},
 	"tune plan":      {"json", "recorded", "audit", "role", "rate", "rtt", "leave-overdue"},
 }
 
-// Allowed are the commands that tools may run, each with its flags: a copy.
+// Allowed are the commands that tools may run, each with its flags, some with the one value that they may have: a copy.
 func Allowed() map[string][]string { return maps.Clone(allowed) }
 
 // Argv are the arguments of snag's program. The flags are joined to their values and what follows comes after --, so
@@ -56,7 +56,8 @@ func (c Command) Argv() ([]string, error) {
 	argv := strings.Fields(c.Name)
 	for _, f := range c.Flags {
 		name, _, _ := strings.Cut(strings.TrimPrefix(f, "--"), "=")
-		if !strings.HasPrefix(f, "--") || !slices.Contains(flags, name) {
+		fixed := strings.TrimPrefix(f, "--")
+		if !strings.HasPrefix(f, "--") || !slices.Contains(flags, name) && !slices.Contains(flags, fixed) {
 			return nil, fmt.Errorf("snag %s %s: the flag is none of those that only look", c.Name, f)
 		}
 		argv = append(argv, f)

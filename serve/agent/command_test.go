@@ -30,6 +30,9 @@ func TestArgv(t *testing.T) {
 		{Name: "find", Flags: []string{"--load=http://127.0.0.1/"}},
 		{Name: "find", Flags: []string{"--eliminate", "x"}},
 		{Name: "judge", Flags: []string{"--html=/etc/passwd"}},
+		{Name: "judge", Flags: []string{"--html=-"}},
+		{Name: "incidents show", Flags: []string{"--html=/etc/passwd"}},
+		{Name: "incidents show", Flags: []string{"--html"}},
 		{Name: "judge", Flags: []string{"/tmp/x"}},
 		{Name: "find", Flags: []string{"-q"}},
 	} {

@@ -3,41 +3,37 @@ package livepage
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"syscall"
-	"time"
 
+	"snag/internal/web"
 	"snag/probes/streams/watch"
 	"snag/report/page"
 )
 
+// atOnce is how many requests are answered at a time.
+const atOnce = 8
+
 // Server serves the page of one watch.
 type Server struct {
 	listener net.Listener
-	at       Address
+	at       web.Address
 }
 
 // Listen opens the address.
-func Listen(at Address) (*Server, error) {
-	l, err := net.Listen("tcp", at.String())
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("serve the page at %s: another program has this port: choose another one (ss -ltnp names that program)", at)
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf("serve the page at %s: this host has no such address: write :%s for this host alone", at, at.port)
-	case err != nil:
-		return nil, fmt.Errorf("serve the page at %s: %w: name an address of this host, or none", watch.Clean(at.String(), 80), err)
+func Listen(at web.Address) (*Server, error) {
+	l, err := at.Listen("the page")
+	if err != nil {
+		return nil, err
 	}
 	return &Server{l, at}, nil
 }
 
 // Note says where the page is, and who can read it.
 func (s *Server) Note() string {
-	text := "--page: " + s.at.url()
-	if !s.at.loopback() {
+	text := "--page: " + s.at.URL("http")
+	if !s.at.Loopback() {
 		text += ": anybody who reaches this address can read it"
 	}
 	return text
@@ -45,25 +41,10 @@ func (s *Server) Note() string {
 
 // Serve serves until ctx ends.
 func (s *Server) Serve(ctx context.Context, w *watch.Watcher, note func(string)) {
-	server := &http.Server{
-		Handler: guarded(s.at, pages(&watched{w: w})), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
-		WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		<-ctx.Done()
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if server.Shutdown(ending) != nil {
-			server.Close() // who is still connected is cut off
-		}
-	}()
-	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) && ctx.Err() == nil {
+	h := web.Guarded(s.at, page.LivePolicy(), web.ReadOnly(web.AtMost(atOnce, pages(&watched{w: w}))))
+	if err := web.Serve(ctx, s.listener, nil, h); err != nil {
 		note(fmt.Sprintf("--page: %v", err))
-		return
 	}
-	<-done
 }
 
 // mostCourses are given at a time: a stream's places, or two streams.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"snag/internal/web"
 	"snag/probes/probe"
 	"snag/probes/streams/stream"
 	"snag/probes/streams/watch"
@@ -55,10 +57,11 @@ func serving(t *testing.T, urls ...string) string {
 		list = append(list, e)
 	}
 	w.Set("test", list)
-	s, err := Listen(Address{"127.0.0.1", "0"})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := &Server{l, web.Of(l)}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() { w.Run(ctx); done <- struct{}{} }()
@@ -113,6 +116,15 @@ func TestThePageIsOnlyReadAndByWhoMay(t *testing.T) {
 		}
 		if c.status == 421 && bytes.Contains(body, []byte("streams")) {
 			t.Errorf("%s gets %s", c.host, body)
+		}
+	}
+}
+
+func TestTheNoteSaysWhoCanRead(t *testing.T) {
+	for text, anybody := range map[string]bool{":8099": false, "[::1]:8099": false, "10.0.0.7:8099": true, "0.0.0.0:8099": true} {
+		at, err := web.ParseAddress(text)
+		if note := (&Server{at: at}).Note(); err != nil || strings.Contains(note, "anybody") != anybody {
+			t.Errorf("%s: %s (%v)", text, note, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package otlp
+package post
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 
 const mostHeaders = 64 << 10 // bytes of a file
 
-// ours are the headers that the protocol sets.
-var ours = map[string]bool{"Content-Type": true, "Content-Length": true, "Content-Encoding": true, "Transfer-Encoding": true, "Host": true, "Connection": true}
+// ours are the headers that the protocols set.
+var ours = map[string]bool{"User-Agent": true, "X-Prometheus-Remote-Write-Version": true, "Content-Type": true, "Content-Length": true, "Content-Encoding": true, "Transfer-Encoding": true, "Host": true, "Connection": true}
 
 // Headers reads headers: each text is one as "Name: value", or @FILE, a file with one in each line; its empty lines and
 // those that begin with # are skipped. No error has a value: values are secrets.
@@ -55,7 +55,7 @@ func addHeader(to http.Header, text string) error {
 	case !httpguts.ValidHeaderFieldValue(value) || value == "":
 		return fmt.Errorf("the value of %s is empty or has characters that no header can have", name)
 	case ours[http.CanonicalHeaderKey(name)]:
-		return fmt.Errorf("%s is set by OTLP itself: leave it out", http.CanonicalHeaderKey(name))
+		return fmt.Errorf("%s is set by snag itself: leave it out", http.CanonicalHeaderKey(name))
 	}
 	to.Add(name, value)
 	return nil

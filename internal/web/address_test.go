@@ -1,4 +1,4 @@
-package livepage
+package web
 
 import (
 	"net"
@@ -15,11 +15,8 @@ func TestAddresses(t *testing.T) {
 		"0.0.0.0:8099": {"0.0.0.0:8099", false}, "10.0.0.7:8099": {"10.0.0.7:8099", false}, "cams.example:8099": {"cams.example:8099", false}, "[::ffff:127.0.0.1]:80": {"[::ffff:127.0.0.1]:80", true},
 	} {
 		a, err := ParseAddress(text)
-		if err != nil || a.String() != want.at || a.loopback() != want.loopback {
-			t.Errorf("%s: %s, for this host alone %t (%v)", text, a, a.loopback(), err)
-		}
-		if note := (&Server{at: a}).Note(); strings.Contains(note, "anybody") == want.loopback {
-			t.Errorf("%s: %s", text, note)
+		if err != nil || a.String() != want.at || a.Loopback() != want.loopback {
+			t.Errorf("%s: %s, for this host alone %t (%v)", text, a, a.Loopback(), err)
 		}
 	}
 	for _, text := range []string{"", "8099", ":", ":0", ":-1", ":99999", ":http", "1.2.3.4", "\x1b[31m", "::1:80:x"} {
@@ -38,7 +35,7 @@ func TestWhoMayAsk(t *testing.T) {
 		"127.0.0.1:8099": true, "127.0.0.1": true, "[::1]:8099": true, "[::1]": true, "10.1.2.3:8099": true, "localhost:8099": true, "LOCALHOST": true,
 		"cams.example:8099": true, "CAMS.example": true, "evil.example:8099": false, "127.0.0.1.evil.example": false, "localhost.evil.example:8099": false, "": false, "a:b:c": false,
 	} {
-		if err := named.mayAsk(host); (err == nil) != may {
+		if err := named.MayAsk(host); (err == nil) != may {
 			t.Errorf("%q: %v", host, err)
 		}
 	}
@@ -54,7 +51,7 @@ func TestAPortInUseIsOneClearError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Listen(a)
+	_, err = a.Listen("the page")
 	if err == nil || !strings.Contains(err.Error(), a.String()) || !strings.Contains(err.Error(), "choose another") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}

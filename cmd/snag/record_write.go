@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/spf13/cobra"
+
+	"snag/fleet/remotewrite"
+	"snag/internal/cli"
+	"snag/internal/post"
+	"snag/recorder"
+	"snag/recording"
+)
+
+// writeFlags are --remote-write and what belongs to it.
+type writeFlags struct {
+	url, relabel    string
+	headers, labels []string
+	series          int
+	sender          *remotewrite.Sender // nil: nothing is sent
+}
+
+func (f *writeFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.url, "remote-write", "", "also send what is measured to this Prometheus remote-write URL, as http://127.0.0.1:9090/api/v1/write")
+	flags.StringArrayVar(&f.headers, "remote-write-header", nil, "a header for --remote-write, as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
+	flags.StringArrayVar(&f.labels, "remote-write-label", nil, "a label of every series, as role=edge; instance is this host's name and job is snag, unless they are given; may be given more than once")
+	flags.StringVar(&f.relabel, "remote-write-relabel", "", "a file with a list of Prometheus relabel_config, which is applied to every series")
+	flags.IntVar(&f.series, "remote-write-series", remotewrite.DefaultSeries, "the most series that are sent; what is left out is named")
+}
+
+// check makes the sender; h is what it sends of the recorder itself.
+func (f *writeFlags) check(ring string, h *recorder.Health, note func(string)) error {
+	if f.url == "" {
+		if len(f.headers) > 0 || len(f.labels) > 0 || f.relabel != "" {
+			return cli.Usage("--remote-write-header, --remote-write-label, --remote-write-relabel: with --remote-write")
+		}
+		return nil
+	}
+	if f.series < 100 {
+		return cli.Usage("--remote-write-series %d: from 100 on", f.series)
+	}
+	headers, err := post.Headers(f.headers)
+	if err != nil {
+		return cli.Usage("--remote-write-header: %v", err)
+	}
+	o := remotewrite.Options{
+		URL: f.url, Client: post.New(headers), Every: remotewrite.DefaultEvery, Series: f.series,
+		Dir: filepath.Join(ring, "outbox"), Size: remotewrite.DefaultSize, Note: note,
+	}
+	if o.Labels, err = f.ownLabels(); err != nil {
+		return err
+	}
+	if f.relabel != "" {
+		if o.Relabel, err = remotewrite.Relabelling(f.relabel); err != nil {
+			return err
+		}
+	}
+	o.More = func() []remotewrite.Measured { return asSeries(recorderMetrics(h.Now(), f.counted())) }
+	if f.sender, err = remotewrite.New(o); err != nil {
+		return cli.Usage("--remote-write: %v", err)
+	}
+	return nil
+}
+
+func (f *writeFlags) ownLabels() (map[string]string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	all := map[string]string{"instance": host, "job": "snag"}
+	for _, text := range f.labels {
+		name, value, found := strings.Cut(text, "=")
+		if !found || value == "" || !model.LegacyValidation.IsValidLabelName(name) || strings.HasPrefix(name, "__") {
+			return nil, cli.Usage("--remote-write-label %q: write it as role=edge; a name has letters, digits and _", text)
+		}
+		all[name] = value
+	}
+	return all, nil
+}
+
+// counted are the counters of the sender; nil without one.
+func (f *writeFlags) counted() []measured {
+	if f.sender == nil {
+		return nil
+	}
+	c := f.sender.Counts()
+	return []measured{
+		{name: "snag_remote_write_sent_total", help: "Requests of --remote-write that the store took.", counter: true, value: float64(c.Sent)},
+		{name: "snag_remote_write_refused_total", help: "Requests of --remote-write that the store refused for good.", counter: true, value: float64(c.Refused)},
+		{name: "snag_remote_write_lost_total", help: "Requests of --remote-write that were removed for want of disk space.", counter: true, value: float64(c.Lost)},
+		{name: "snag_remote_write_waiting", help: "Requests of --remote-write that wait on the disk.", value: float64(c.Waiting)},
+		{name: "snag_remote_write_names_left_out", help: "Names of series of which some were left out of the last request, as there were too many.", value: float64(c.LeftOut)},
+	}
+}
+
+func asSeries(all []measured) (out []remotewrite.Measured) {
+	for _, m := range all {
+		one := remotewrite.Measured{Name: m.name, Value: m.value}
+		if m.label != "" {
+			one.Labels = recording.Labels{m.label: m.of}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// start sends until ctx ends; end waits for that.
+func (f *writeFlags) start(ctx context.Context) (end func()) {
+	if f.sender == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.sender.Run(ctx)
+	}()
+	return func() { <-done }
+}

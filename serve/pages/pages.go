@@ -1,0 +1,163 @@
+// Package pages is what snag serve answers over HTTP: who is affected now, the incidents that a recorder found and the
+// page of each, and the tools for agents (MCP). It is read-only.
+package pages
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"snag/internal/web"
+	"snag/recorder"
+	"snag/report/page"
+	"snag/serve/agent"
+)
+
+// Options are what is served, and to whom.
+type Options struct {
+	At     web.Address
+	Host   string // the name of this host
+	Ring   recorder.Ring
+	Run    agent.Run
+	Access *Access
+	MCP    http.Handler
+}
+
+// Bounds.
+const (
+	atOnce     = 16              // requests for pages at a time
+	mostPages  = 2               // pages that are made at a time, each of which may take a CPU
+	makeTime   = 2 * time.Minute // for a page
+	keptPages  = 8
+	fresh      = time.Second // how old a state may be that another reader gets too
+	mostGroups = 200
+)
+
+// site is what the handlers share.
+type site struct {
+	Options
+	making chan struct{}
+
+	mu    sync.Mutex
+	last  []byte
+	taken time.Time
+	made  map[pageKey][]byte
+	order []pageKey // of made, oldest first
+}
+
+// pageKey is one page of an incident: another judgement makes another.
+type pageKey struct{ id, judgements int }
+
+// Handler answers.
+func Handler(o Options) http.Handler {
+	s := &site{Options: o, making: make(chan struct{}, mostPages), made: map[pageKey][]byte{}}
+	read := http.NewServeMux()
+	read.HandleFunc("/{$}", s.board)
+	read.HandleFunc("/state.json", s.state)
+	read.HandleFunc("/incident/{id}", s.incident)
+	open := http.NewServeMux()
+	open.Handle("/", o.Access.Pages(web.ReadOnly(web.AtMost(atOnce, read))))
+	open.Handle("/mcp", o.Access.Program(o.MCP))
+	open.HandleFunc("/login", o.Access.Login)
+	open.HandleFunc("/logout", o.Access.Logout)
+	return web.Guarded(o.At, page.BoardPolicy(), open)
+}
+
+func (s *site) board(w http.ResponseWriter, _ *http.Request) {
+	html(w, http.StatusOK, page.Board("snag on "+s.Host))
+}
+
+func html(w http.ResponseWriter, status int, b []byte) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b) // whoever asked has gone
+}
+
+// state is what the page asks for again and again.
+func (s *site) state(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	if time.Since(s.taken) > fresh {
+		s.last, s.taken = nil, time.Now()
+		if b, err := json.Marshal(stateOf(s.Ring, s.Host, s.taken)); err == nil { // it is made of texts and numbers
+			s.last = b
+		}
+	}
+	b := s.last
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b) // whoever asked has gone
+}
+
+// incident is the page of one incident, as snag incidents show N --html writes it.
+func (s *site) incident(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.Atoi(r.PathValue("id"))
+	if err != nil || id < 1 {
+		http.Error(w, "an incident is a number, as /incident/7", http.StatusNotFound)
+		return
+	}
+	i, err := s.Ring.Incident(id)
+	if err != nil {
+		http.Error(w, fmt.Sprintf("there is no incident %d, or it was removed to keep the ring's size: %v", id, errors.Unwrap(err)), http.StatusNotFound)
+		return
+	}
+	b, err := s.pageOf(r.Context(), pageKey{id, i.Judgements})
+	if err != nil {
+		http.Error(w, fmt.Sprintf("make the page of incident %d: %v; try: snag incidents show %d", id, err, id), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", page.FilePolicy()+"; frame-ancestors 'none'")
+	html(w, http.StatusOK, b)
+}
+
+func (s *site) pageOf(ctx context.Context, key pageKey) ([]byte, error) {
+	if b := s.kept(key); b != nil {
+		return b, nil
+	}
+	select {
+	case s.making <- struct{}{}:
+		defer func() { <-s.making }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if b := s.kept(key); b != nil { // another reader had it made
+		return b, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, makeTime)
+	defer cancel()
+	out, err := s.Run(ctx, agent.Command{
+		Name: "incidents show", Flags: []string{"--html=-", "--ring=" + s.Ring.Dir}, Args: []string{strconv.Itoa(key.id)},
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !bytes.HasPrefix(out.JSON, []byte("<!doctype html>")):
+		return nil, errors.New("snag incidents show wrote no page")
+	}
+	s.keep(key, out.JSON)
+	return out.JSON, nil
+}
+
+func (s *site) kept(key pageKey) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made[key]
+}
+
+func (s *site) keep(key pageKey, b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made[key] == nil {
+		s.order = append(s.order, key)
+	}
+	s.made[key] = b
+	if len(s.order) > keptPages {
+		delete(s.made, s.order[0])
+		s.order = s.order[1:]
+	}
+}
