@@ -69,11 +69,12 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 				continue
 			}
 			if limit == 1 && callers > 0 {
-				if callers >= manyCallers && len(d.party.PIDs) == 1 && !c.oneConnection(d, to, full) {
+				left := oneLeft(inUse(s, d.party.PIDs, to), full)
+				if callers >= manyCallers && len(d.party.PIDs) == 1 && !c.oneConnection(d, to, full) && !left {
 					alone = append(alone, c.callers(d, to, full, callers, s.Window, asked{room: 1, locked: true}))
 					continue
 				}
-				if most < manyCallers {
+				if most < manyCallers && !left {
 					continue // of fewer threads each is a worker; who has one loop for all has a limit
 				}
 				// At other times it has several calls open at once: it is no single worker, and of its
@@ -91,6 +92,40 @@ func (c callsOf) ceilings(s *scene.Scene, r *recording.Recording, served []deman
 		}
 	}
 	return alone, taken
+}
+
+// inUse is over how many connections to a destination something was sent, by second.
+func inUse(s *scene.Scene, pids []int, to string) map[int]int {
+	out := map[int]int{}
+	for _, k := range s.Sockets {
+		if k.Last().Remote != to || !slices.ContainsFunc(k.Owners, func(p *scene.Process) bool { return slices.Contains(pids, p.Subject.PID) }) {
+			continue
+		}
+		for i := 1; i < len(k.Rows); i++ {
+			a, b := k.Rows[i-1], k.Rows[i]
+			if a.TCP != nil && b.TCP != nil && b.TCP.BytesSent > a.TCP.BytesSent {
+				out[number(s.Window, b.T.Add(-time.Second/2))]++ // it was read at the end of that second
+			}
+		}
+	}
+	return out
+}
+
+// oneLeft tells that while requests waited all calls went over one connection, and at other times over several: a
+// pool has the rest, and somebody holds them. Threads that wait for a lock each have a connection of their own.
+func oneLeft(used map[int]int, full []int) bool {
+	one, more, others := 0, 0, 0
+	for at, n := range used {
+		switch {
+		case !slices.Contains(full, at):
+			others = max(others, n)
+		case n == 1:
+			one++
+		default:
+			more++
+		}
+	}
+	return others > 1 && one >= ceilingsFor && one > 2*more
 }
 
 // callersOf is how many threads of some processes were found waiting for a destination.

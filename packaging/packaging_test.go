@@ -146,7 +146,9 @@ func TestPurgeKeepsJournalsInEffect(t *testing.T) {
 func TestUpgradeLeavesTheState(t *testing.T) {
 	root := t.TempDir()
 	write(t, root+"/var/lib/snag/ring/a.snag")
-	write(t, root+"/etc/systemd/system/multi-user.target.wants/snag-record.service")
+	const wants = "/etc/systemd/system/multi-user.target.wants/"
+	write(t, root+wants+"snag-record.service")
+	write(t, root+wants+"snag-serve.service")
 	for _, what := range []string{"upgrade", "failed-upgrade", "abort-install", "abort-upgrade", "disappear", "1"} {
 		if out := postrm(t, root, what); out != "" {
 			t.Errorf("postrm %s says %q", what, out)
@@ -157,8 +159,8 @@ func TestUpgradeLeavesTheState(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if postrm(t, root, "remove"); exists(root + "/etc/systemd/system/multi-user.target.wants/snag-record.service") {
-		t.Error("a removal leaves the unit enabled")
+	if postrm(t, root, "remove"); exists(root+wants+"snag-record.service") || exists(root+wants+"snag-serve.service") {
+		t.Error("a removal leaves a unit enabled")
 	}
 }
 

@@ -93,11 +93,12 @@ func (v *Service) laterThan(s *Scene, base []recording.Turns, what string) (sym 
 	var late, all uint64
 	var lateSum, sum, worst float64
 	var active []recording.Interval
+	var each []float64 // s, of those that were late
 	for _, row := range v.Rows {
 		all += row.N
 		sum += row.Sum
 		worst = max(worst, row.Max)
-		before := late
+		before, sumBefore := late, lateSum
 		for i, c := range row.Hist {
 			if recording.TurnBound(i) >= bound {
 				late += c
@@ -110,7 +111,7 @@ func (v *Service) laterThan(s *Scene, base []recording.Turns, what string) (sym 
 			if row.Max > 1 {
 				i.Start = max(i.Start.Add(-time.Duration((row.Max-1)*1e9)), s.Window.Start)
 			}
-			active = append(active, i)
+			active, each = append(active, i), append(each, lateSum-sumBefore)
 		}
 	}
 	share = float64(late) / float64(all)
@@ -123,13 +124,44 @@ func (v *Service) laterThan(s *Scene, base []recording.Turns, what string) (sym 
 	}
 	whole, n := Histogram(v.Rows)
 	return Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: lateSum/float64(late) - p50, Unit: "s",
+		Name: RequestLatency, Subject: v.Subject, Active: telling(active, each), Amount: lateSum/float64(late) - p50, Unit: "s",
 		Share: min(1, max(share, timeShare)),
 		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better %s of the window p50 %s, p99 %s)",
 			units.Count(float64(late)), units.Count(float64(all)), units.Short(bound), units.Short(worst),
 			units.Short(Quantile(whole, n, 0.99)), what, units.Short(p50), units.Short(p99)),
 	}, share, true
 }
+
+// telling puts times together, and leaves out those that have hardly any of what was late where the others have nearly
+// all of it: one answer that was late by chance is not when it began.
+func telling(active []recording.Interval, late []float64) []recording.Interval {
+	merged := intervals.Merge(active, 0)
+	sums, all := make([]float64, len(merged)), 0.0
+	for i, a := range active {
+		for k, m := range merged {
+			if a.Start >= m.Start && a.Start < m.End {
+				sums[k] += late[i]
+			}
+		}
+		all += late[i]
+	}
+	var out []recording.Interval
+	kept := 0.0
+	for k, m := range merged {
+		if sums[k] >= byChance*all {
+			out, kept = append(out, m), kept+sums[k]
+		}
+	}
+	if kept < nearlyAllLate*all {
+		return merged
+	}
+	return out
+}
+
+const (
+	byChance      = 0.02
+	nearlyAllLate = 0.9
+)
 
 // A service has become slower where answers of some seconds take slowedFactor times as long
 // on average as those of its best quarter, and slowedFloor longer; where even the shortest tenth

@@ -35,6 +35,7 @@ type findFlags struct {
 	load     string
 	tries    string // the target of --eliminate, with its flags
 	past     pastFlags
+	fleet    fleetFlags
 	show     showFlags
 }
 
@@ -62,7 +63,8 @@ no culprit was proved, too little was seen, or answers are slow), 1 failed,
   sudo snag find --port 8080 --load 'http://127.0.0.1:8080/ --rate 200' --slo 50ms
   sudo snag find --port 8080 --for 1m --eliminate http://127.0.0.1:8080/orders
   sudo snag find --symptom 'slow answers on port 8080' --since 5m
-  sudo snag find --at 14:17:28`,
+  sudo snag find --at 14:17:28
+  snag find --fleet http://prometheus:9090 --hosts 'role="edge"'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return find(cmd, &f) },
 	}
@@ -81,6 +83,7 @@ no culprit was proved, too little was seen, or answers are slow), 1 failed,
 	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.past.register(cmd)
+	f.fleet.register(cmd)
 	f.show.register(cmd)
 	f.show.otlp.register(cmd, "the verdict as a log record")
 	return cmd
@@ -144,6 +147,12 @@ func (f *findFlags) began(now time.Time) (recording.Time, error) {
 }
 
 func find(cmd *cobra.Command, f *findFlags) error {
+	if f.fleet.store != "" {
+		return findFleet(cmd, f)
+	}
+	if f.fleet.hosts != "" || len(f.fleet.headers) > 0 {
+		return cli.Usage("--hosts, --fleet-header: with --fleet")
+	}
 	if err := f.check(cmd); err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/common/model"
@@ -12,6 +14,7 @@ import (
 	"snag/fleet/remotewrite"
 	"snag/internal/cli"
 	"snag/internal/post"
+	"snag/internal/shown"
 	"snag/recorder"
 	"snag/recording"
 )
@@ -60,7 +63,10 @@ func (f *writeFlags) check(ring string, h *recorder.Health, note func(string)) e
 			return err
 		}
 	}
-	o.More = func() []remotewrite.Measured { return asSeries(recorderMetrics(h.Now(), f.counted())) }
+	o.More = func() []remotewrite.Measured {
+		now := h.Now()
+		return slices.Concat(asSeries(recorderMetrics(now, f.counted())), incidentSeries(now.Incident), addressSeries(net.InterfaceAddrs))
+	}
 	if f.sender, err = remotewrite.New(o); err != nil {
 		return cli.Usage("--remote-write: %v", err)
 	}
@@ -105,6 +111,47 @@ func asSeries(all []measured) (out []remotewrite.Measured) {
 			one.Labels = recording.Labels{m.label: m.of}
 		}
 		out = append(out, one)
+	}
+	return out
+}
+
+// Bounds of what says which incident goes on.
+const (
+	mostCulprits  = 5
+	mostSymptoms  = 20
+	mostSubject   = 200 // bytes
+	mostAddresses = 32
+)
+
+// incidentSeries are the incident that goes on: what snag find --fleet follows from host to host. The value of a
+// culprit is its place in the verdict.
+func incidentSeries(i recorder.Incident) (out []remotewrite.Measured) {
+	if i.ID == 0 {
+		return nil
+	}
+	out = append(out, remotewrite.Measured{Name: "snag_incident_begin_timestamp_seconds", Value: float64(i.Start.Unix())})
+	for n, c := range i.Culprits[:min(len(i.Culprits), mostCulprits)] {
+		out = append(out, remotewrite.Measured{Name: "snag_incident_culprit", Labels: recording.Labels{"suspect": c.Name, "subject": cutLabel(c.Subject)}, Value: float64(n + 1)})
+	}
+	for _, s := range i.Symptoms[:min(len(i.Symptoms), mostSymptoms)] {
+		out = append(out, remotewrite.Measured{Name: "snag_incident_symptom", Labels: recording.Labels{"symptom": s.Name, "subject": cutLabel(s.Subject)}, Value: 1})
+	}
+	return out
+}
+
+func cutLabel(text string) string { return shown.Cut(shown.Text(text), mostSubject) }
+
+// addressSeries are the addresses under which other hosts ask this one.
+func addressSeries(read func() ([]net.Addr, error)) (out []remotewrite.Measured) {
+	all, err := read()
+	if err != nil {
+		return nil // who asks this host is then not joined with it
+	}
+	for _, a := range all {
+		n, ok := a.(*net.IPNet)
+		if ok && n.IP.IsGlobalUnicast() && len(out) < mostAddresses {
+			out = append(out, remotewrite.Measured{Name: "snag_host_address", Labels: recording.Labels{"address": n.IP.String()}, Value: 1})
+		}
 	}
 	return out
 }

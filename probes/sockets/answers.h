@@ -192,6 +192,18 @@ static __always_inline bool is_digit(__u8 c)
 
 #define BEGINS4(b, w, x, y, z) ((b)[0] == (w) && (b)[1] == (x) && (b)[2] == (y) && (b)[3] == (z))
 
+/* Whether it begins as a request of HTTP/1: a word in capitals, and a path behind it. */
+static __always_inline bool asks_http(const __u8 *b)
+{
+	for (int i = 0; i < 8; i++) {
+		if (b[i] == ' ')
+			return i >= 3 && (b[i + 1] == '/' || b[i + 1] == 'h');
+		if (!is_upper(b[i]))
+			return false;
+	}
+	return false;
+}
+
 /* A TLS alert tells in its seventh byte what is wrong (RFC 8446, 6.2). */
 #define TLS_ALERT 7
 #define TLS_HEADER 5

@@ -20,6 +20,8 @@ func TestCutRequests(t *testing.T) {
 	say := func(c net.Conn) { _, _ = c.Write(make([]byte, 10)) }
 	sayMuch := func(c net.Conn) { _, _ = c.Write(make([]byte, 100_000)) } // the end comes before the call is back
 	unread := func(c net.Conn) { awaitUnread(t, c) }
+	asks := func(c net.Conn) { _, _ = c.Write([]byte("GET /again HTTP/1.1\r\nHost: a\r\n\r\n")) }
+	quits := func(c net.Conn) { _, _ = c.Write([]byte("QUIT\r\n")) }
 	const rounds = 3
 	cases := []struct {
 		port, what       string
@@ -34,6 +36,8 @@ func TestCutRequests(t *testing.T) {
 		{"7304", "the server resets after its answer", func(c net.Conn) { read(c); say(c); time.Sleep(10 * time.Millisecond); linger(c) }, func(c net.Conn) { say(c); read(c); read(c) }, 0, 0, "", ""},
 		{"7305", "the client leaves by a reset", func(c net.Conn) { read(c); read(c) }, func(c net.Conn) { say(c); linger(c) }, 0, 0, "", ""},
 		{"7306", "the client says farewell to a server that has closed", func(c net.Conn) { read(c); say(c) }, func(c net.Conn) { say(c); read(c); read(c); say(c); time.Sleep(10 * time.Millisecond) }, 0, 0, "", ""},
+		{"7309", "the client asks a server that has closed", func(c net.Conn) { read(c); say(c) }, func(c net.Conn) { say(c); read(c); read(c); asks(c); time.Sleep(10 * time.Millisecond) }, 0, rounds, "", recording.CutHungUp},
+		{"7310", "the client says QUIT to a server that has closed", func(c net.Conn) { read(c); say(c) }, func(c net.Conn) { say(c); read(c); read(c); quits(c); time.Sleep(10 * time.Millisecond) }, 0, 0, "", ""},
 		{"7307", "both end in order", func(c net.Conn) { read(c); say(c); read(c) }, func(c net.Conn) { say(c); read(c) }, 0, 0, "", ""},
 	}
 	for _, a := range cases {

@@ -105,6 +105,8 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 		speaks_first(sk, tp, t, ret);
 		return 0;
 	}
+	if (asked_too_late(sk, tp, t, ret))
+		return 0;
 	turn_sent(tp, t);
 	tls_sent(sk, tp, t, ret);
 	if (t->kafka.step == KAFKA_ASKED) {

@@ -383,6 +383,21 @@ static __always_inline void count_cut(struct turn *t, enum cut cut)
 	t->begin = 0;
 }
 
+/* A request that is sent when the peer has closed already: it gets no answer, and a reset. Of
+ * other protocols what follows a FIN is a farewell. */
+static __always_inline bool asked_too_late(struct sock *sk, struct tcp_sock *tp, struct turn *t, int ret)
+{
+	struct first f = {};
+
+	if (sk->__sk_common.skc_state != TCP_CLOSE_WAIT || t->role == ROLE_ACCEPT || t->begin ||
+	    t->slice != slice || !first_bytes(&f, ret, false) || !asks_http(f.b))
+		return false;
+	name_turn(t);
+	count_cut(t, CUT_HUNG_UP);
+	t->base = tp->write_seq;
+	return true;
+}
+
 /* The connection may have ended while the call that wrote its first request came back. What
  * is written behind an answer and a FIN is a farewell. */
 static __always_inline enum cut cut_first(const struct sock *sk, const struct tcp_sock *tp, int ret)

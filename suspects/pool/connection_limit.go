@@ -34,6 +34,7 @@ var connectionLimit = &suspect.Suspect{
 		"strong: meanwhile others waited to be accepted, and most of those that stayed had no request open",
 		"strong: connections waited for 3 s and more and none was taken, while whoever holds the listener waited for work",
 		"strong: the processes that it starts for its clients stayed meanwhile, each with one, and no other began",
+		"strong, of a name server: some queries have no answer in 5 s, the others have theirs at once; and strong: its socket dropped none, and what it asks others itself is answered",
 		"strong: connections waited to be accepted in four of five samples, and a worker of it or more waited for work all the time",
 	},
 	Against: []string{
@@ -64,7 +65,7 @@ const (
 )
 
 func weighConnectionLimit(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
-	out := acceptNoMore(s, r, l)
+	out := append(acceptNoMore(s, r, l), leavesQueries(s, r)...)
 	ended := map[scene.NodeID]scene.TurnedAway{}
 	for _, t := range scene.TurnedAways(s, r) {
 		ended[scene.IDOf(t.Listener)] = t

@@ -38,6 +38,7 @@ var workerQueue = &suspect.Suspect{
 		"strong: the same of the seconds in which most of the delay fell, where they are few, and a third of an answer's time before its request was read",
 		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work in nine of ten samples, and a third of the requests that they took time of, or more, stood in line before them",
 		"strong: as many calls were open at any moment as threads were found in them, and strong: a third of its requests' time or more had no thread while they waited inside, read at once",
+		"strong: it answered as many requests in each of eight seconds and more, within a tenth, though more came in some and twice as many were open; and strong: no thread worked on them, called or waited for a lock, and it used half a CPU at most",
 		"strong: in most samples none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
@@ -79,6 +80,8 @@ func weighWorkerQueue(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 		if f, ok := helpersTaken(w, l); ok {
 			out = append(out, f)
 		} else if f, ok := callersTaken(w, r, s.Window, l); ok {
+			out = append(out, f)
+		} else if f, ok := steadyRate(w, s, r, l); ok {
 			out = append(out, f)
 		} else if f, ok := queueOf(w, s, r, l, rows); ok {
 			out = append(out, f)

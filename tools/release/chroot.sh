@@ -47,7 +47,7 @@ says '^find$' inside bash -c '. /usr/share/bash-completion/bash_completion; . /u
 inside zsh -n /usr/share/zsh/vendor-completions/_snag
 inside fish --no-execute /usr/share/fish/vendor_completions.d/snag.fish
 # The unit is one that systemd takes, its program and its manual page are there.
-out=$(inside systemd-analyze verify /usr/lib/systemd/system/snag-record.service 2>&1) || fail "systemd-analyze ended with $?: $out"
+out=$(inside systemd-analyze verify /usr/lib/systemd/system/snag-record.service /usr/lib/systemd/system/snag-serve.service 2>&1) || fail "systemd-analyze ended with $?: $out"
 [ -z "$out" ] || fail "systemd-analyze says: $out"
 
 # What a user made before the upgrade: a ring, an override, an enabled unit, a plan that is confirmed.
@@ -71,7 +71,7 @@ kept >"$root/tmp/kept"
 rm -f "$root/tmp/systemctl"
 
 says 'Unpacking snag \(1\.0\.0\) over \(1\.0\.0~rc1\)' install "$new"
-asked 'try-restart snag-record.service'
+asked 'try-restart snag-record.service snag-serve.service'
 says '^snag     1\.0\.0$' inside snag version
 kept | diff "$root/tmp/kept" - || fail "the upgrade changed what is in $state"
 says 'MemoryMax=512M' cat "$root$override"
@@ -79,7 +79,7 @@ there $wants
 [ "$(cat /proc/sys/net/core/somaxconn)" = 16384 ] || fail "the upgrade undid a confirmed plan"
 
 says 'still changes this host.*snag tune undo' inside dpkg -r snag
-asked 'stop snag-record.service'
+asked 'stop snag-record.service snag-serve.service'
 gone /usr/bin/snag $wants
 kept | diff "$root/tmp/kept" - || fail "the removal changed what is in $state"
 says 'still changes this host.*snag tune undo' inside dpkg -P snag

@@ -27,23 +27,26 @@ const (
 	doc     = "/usr/share/doc/snag/"
 )
 
+// units are started by who installs the package, and not by the installation.
+var units = []string{"snag-record.service", "snag-serve.service"}
+
 // contents is all that a package has. host is the same snag for the machine that runs this: it writes the manual.
 func (r *release) contents(ctx context.Context, host, built string, modules []module) ([]file, error) {
 	body, err := os.ReadFile(built)
 	if err != nil {
 		return nil, err
 	}
-	unit, err := os.ReadFile(filepath.Join(r.Root, "packaging/snag-record.service"))
-	if err != nil {
-		return nil, err
-	}
-	text, err := packagedUnit(string(unit))
-	if err != nil {
-		return nil, err
-	}
-	files := []file{
-		{Path: program, Mode: 0o755, Body: body},
-		{Path: "/usr/lib/systemd/system/snag-record.service", Mode: 0o644, Body: []byte(text)},
+	files := []file{{Path: program, Mode: 0o755, Body: body}}
+	for _, name := range units {
+		unit, err := os.ReadFile(filepath.Join(r.Root, "packaging", name))
+		if err != nil {
+			return nil, err
+		}
+		text, err := packagedUnit(string(unit))
+		if err != nil {
+			return nil, fmt.Errorf("packaging/%s: %w", name, err)
+		}
+		files = append(files, file{Path: "/usr/lib/systemd/system/" + name, Mode: 0o644, Body: []byte(text)})
 	}
 	for _, more := range []func() ([]file, error){
 		func() ([]file, error) { return manual(ctx, host) },
@@ -63,7 +66,7 @@ func (r *release) contents(ctx context.Context, host, built string, modules []mo
 func packagedUnit(unit string) (string, error) {
 	const by, with = "ExecStart=/usr/local/bin/snag ", "ExecStart=" + program + " "
 	if strings.Count(unit, by) != 1 || strings.Count(unit, "ExecStart") != strings.Count(unit, by)+1 { // and a comment
-		return "", errors.New("packaging/snag-record.service: its one ExecStart is to begin with /usr/local/bin/snag")
+		return "", errors.New("its one ExecStart is to begin with /usr/local/bin/snag")
 	}
 	return strings.Replace(unit, by, with, 1), nil
 }

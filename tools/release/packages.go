@@ -21,8 +21,9 @@ request waits for: the socket, the process, the queue, the setting. It gives
 evidence for and against, lists what it ruled out and what it could not see,
 and proposes the change that helps.
 
-The package has the unit of the flight recorder, snag-record.service. It is
-not enabled by the installation: systemctl enable --now snag-record`
+The package has the units of the flight recorder, snag-record.service, and
+of its page, snag-serve.service. The installation enables none of them:
+systemctl enable --now snag-record snag-serve`
 )
 
 // packages writes a .deb and an .rpm. nfpm reads files, so all are put into the folder work first.

@@ -38,21 +38,23 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// The unit of the packages is that of the tree, but for the program's folder.
+// The units of the packages are those of the tree, but for the program's folder.
 func TestPackagedUnit(t *testing.T) {
-	b, err := os.ReadFile("../../packaging/snag-record.service")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := packagedUnit(string(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(got, "\nExecStart=/usr/bin/snag record ") || strings.Contains(got, "/usr/local") {
-		t.Errorf("it is\n%s", got)
-	}
-	if strings.ReplaceAll(got, "ExecStart=/usr/bin/", "ExecStart=/usr/local/bin/") != string(b) {
-		t.Error("it differs in more than the program's folder")
+	for _, name := range units {
+		b, err := os.ReadFile("../../packaging/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := packagedUnit(string(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got, "\nExecStart=/usr/bin/snag ") || strings.Contains(got, "/usr/local") {
+			t.Errorf("%s is\n%s", name, got)
+		}
+		if strings.ReplaceAll(got, "ExecStart=/usr/bin/", "ExecStart=/usr/local/bin/") != string(b) {
+			t.Errorf("%s differs in more than the program's folder", name)
+		}
 	}
 	if _, err := packagedUnit("[Service]\nExecStart=/opt/snag record\n"); err == nil {
 		t.Error("a unit with another program was taken")

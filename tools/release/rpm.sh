@@ -7,6 +7,7 @@ old=$(realpath "$1") new=$(realpath "$2")
 on() { rpm --root "$root" "$@"; }
 says 'digests OK' rpm -K --nosignature "$new"
 says '^/usr/lib/systemd/system/snag-record.service$' rpm -qpl "$new"
+says '^/usr/lib/systemd/system/snag-serve.service$' rpm -qpl "$new"
 says '^/usr/share/man/man1/snag-find.1.gz$' rpm -qpl "$new"
 says '^/usr/share/zsh/site-functions/_snag$' rpm -qpl "$new"
 says '^License +: Apache-2.0$' rpm -qpi "$new"

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"snag/fleet/hosts"
+	"snag/fleet/prom"
+	"snag/internal/cli"
+	"snag/internal/post"
+	"snag/internal/shown"
+	"snag/recording"
+)
+
+// fleetFlags are --fleet and what belongs to it.
+type fleetFlags struct {
+	store, hosts string
+	headers      []string
+}
+
+func (f *fleetFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.store, "fleet", "", "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090 (docs/fleet.md)")
+	flags.StringVar(&f.hosts, "hosts", "", "with --fleet: whose troubles are looked for, as 'role=\"edge\"' (default: all)")
+	flags.StringArrayVar(&f.headers, "fleet-header", nil, "with --fleet: a header for the store, as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
+}
+
+// withFleet are the flags of find that --fleet goes with.
+var withFleet = map[string]bool{"fleet": true, "hosts": true, "fleet-header": true, "at": true, "json": true, "quiet": true}
+
+// mostFleet is how long the store may take.
+const mostFleet = time.Minute
+
+// findFleet says which host holds up which. It measures nothing here.
+func findFleet(cmd *cobra.Command, f *findFlags) error {
+	var wrong []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !withFleet[flag.Name] {
+			wrong = append(wrong, "--"+flag.Name)
+		}
+	})
+	if len(wrong) > 0 {
+		return cli.Usage("%s: not with --fleet, which asks a store and measures nothing here", strings.Join(wrong, ", "))
+	}
+	headers, err := post.Headers(f.fleet.headers)
+	if err != nil {
+		return cli.Usage("--fleet-header: %v", err)
+	}
+	store, err := prom.New(f.fleet.store, headers)
+	if err != nil {
+		return cli.Usage("--fleet: %v", err)
+	}
+	at, err := fleetTime(f.past.at, time.Now())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), mostFleet)
+	defer cancel()
+	all, err := hosts.Read(ctx, store, f.fleet.hosts, at)
+	if err != nil {
+		return fmt.Errorf("find --fleet: %w", err)
+	}
+	causes := all.Causes()
+	standing := all.Standing(causes)
+	if f.show.json {
+		enc := json.NewEncoder(shown.JSON(os.Stdout))
+		enc.SetIndent("", "  ")
+		err = enc.Encode(all.Document(causes))
+	} else {
+		err = all.WriteText(shown.To(os.Stdout), f.fleet.store, causes)
+	}
+	switch {
+	case err != nil:
+		return err
+	case standing == hosts.Found:
+		return &cli.Exit{Code: cli.ExitCulprit}
+	case standing != hosts.Well:
+		return &cli.Exit{Code: cli.ExitCantTell}
+	}
+	return nil
+}
+
+// fleetTime is the time that --at names; now without it.
+func fleetTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return now, nil
+	}
+	_, offset := now.Zone()
+	t, err := recording.ParseSince(text, recording.Time(now.UnixNano()), offset)
+	if err != nil {
+		return now, cli.Usage("--at: %v", err)
+	}
+	return t.Wall(), nil
+}

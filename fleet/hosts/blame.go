@@ -1,0 +1,130 @@
+package hosts
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Cause is what holds up one host or more, as far as can be told.
+type Cause struct {
+	// Host where it is; "": none of those that are known.
+	Host string
+	// Suspect and Subject of that host's own verdict; Suspect is "" where its recorder proved none.
+	Suspect, Subject string
+	// Server is whom the last host on the way waits for, where that is no host that is known.
+	Server string
+	Since  time.Time
+	// Victims are the hosts that are affected, each with the way to the cause.
+	Victims []Victim
+}
+
+// Victim is a host that is affected.
+type Victim struct {
+	Host    string
+	Symptom Named
+	Way     []Step // from the host to the cause
+}
+
+// Step says that a host waits for another.
+type Step struct {
+	From, To string // hosts; To is "" of one that is not known
+	Server   string // address and port
+	Figures         // of the calls, as From measures them; zero: not measured
+	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
+}
+
+// away are the suspects that say that the cause is with whom the host asks.
+var away = map[string]bool{"slow-dependency": true, "upstream-refused": true, "server-stall": true, "uplink-blackhole": true}
+
+// mostOfTime is the share of its answers' time from which on calls are what a host waits for.
+const mostOfTime = 0.5
+
+// Causes puts the victims together by what holds them up: those that hold up most hosts first.
+func (f *Fleet) Causes() []Cause {
+	by := map[[4]string]*Cause{}
+	for _, name := range f.names() {
+		h := f.Hosts[name]
+		if !h.Chosen || !h.Affected() {
+			continue
+		}
+		cause, way := f.follow(h)
+		key := [4]string{cause.Host, cause.Suspect, cause.Subject, cause.Server}
+		if by[key] == nil {
+			by[key] = &cause
+		}
+		v := Victim{Host: name, Way: way}
+		if len(h.Symptoms) > 0 {
+			v.Symptom = h.Symptoms[0]
+		}
+		by[key].Victims = append(by[key].Victims, v)
+	}
+	var out []Cause
+	for _, c := range by {
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(len(b.Victims), len(a.Victims)), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Suspect, b.Suspect), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Server, b.Server))
+	})
+	return out
+}
+
+// follow goes from a host to whom it waits for, until a host's verdict names a cause of its own.
+func (f *Fleet) follow(h *Host) (Cause, []Step) {
+	var way []Step
+	been := map[string]bool{}
+	for {
+		been[h.Name] = true
+		step, waits := h.waitsFor()
+		if !waits {
+			c := Cause{Host: h.Name, Since: h.Since}
+			if len(h.Culprits) > 0 {
+				c.Suspect, c.Subject = h.Culprits[0].Name, h.Culprits[0].Subject
+			}
+			return c, way
+		}
+		next, _ := f.at(step.Server)
+		if next == nil {
+			way = append(way, step)
+			return Cause{Server: step.Server, Since: h.Since}, way
+		}
+		step.To = next.Name
+		way = append(way, step)
+		if been[next.Name] { // they wait for each other
+			return Cause{Host: next.Name, Server: step.Server, Since: h.Since}, way
+		}
+		h = next
+	}
+}
+
+var server = regexp.MustCompile(`(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}\b`)
+
+// waitsFor is the server that a host waits for: by its own verdict or, without one, by the time that its calls take.
+func (h *Host) waitsFor() (Step, bool) {
+	if len(h.Culprits) > 0 {
+		c := h.Culprits[0]
+		at := server.FindString(c.Subject)
+		if !away[c.Name] || at == "" {
+			return Step{}, false
+		}
+		s := Step{From: h.Name, Server: at, Why: c.Name}
+		for _, call := range h.Calls {
+			if call.Server == at {
+				s.Figures = call.Figures
+				break
+			}
+		}
+		return s, true
+	}
+	served := 0.0
+	for _, s := range h.Services {
+		served += s.Rate * s.Mean
+	}
+	for _, c := range h.Calls {
+		if c.Rate*c.Mean >= mostOfTime*served && c.Rate > 0 && served > 0 {
+			return Step{From: h.Name, Server: c.Server, Figures: c.Figures}, true
+		}
+	}
+	return Step{}, false
+}

@@ -1,0 +1,96 @@
+package hosts
+
+import "time"
+
+// Document is what snag find --fleet --json writes (docs/fleet.md).
+type Document struct {
+	Version  int       `json:"version"`
+	At       time.Time `json:"at"`
+	Standing Standing  `json:"standing"`
+	Causes   []cause   `json:"causes"`
+	Hosts    []host    `json:"hosts"`
+	Warnings []string  `json:"warnings"`
+}
+
+type cause struct {
+	Host    string    `json:"host,omitempty"`
+	Suspect string    `json:"suspect,omitempty"`
+	Subject string    `json:"subject,omitempty"`
+	Server  string    `json:"server,omitempty"`
+	Since   time.Time `json:"since"`
+	Victims []victim  `json:"victims"`
+}
+
+type victim struct {
+	Host    string `json:"host"`
+	Symptom *named `json:"symptom"`
+	Way     []step `json:"way"`
+}
+
+type step struct {
+	From   string  `json:"from"`
+	To     string  `json:"to,omitempty"`
+	Server string  `json:"server"`
+	Why    string  `json:"why,omitempty"`
+	Rate   float64 `json:"rate"`
+	Mean   float64 `json:"mean_seconds"`
+}
+
+type host struct {
+	Name     string    `json:"name"`
+	Seen     time.Time `json:"seen"`
+	State    string    `json:"state"` // affected, ok, paused, gone
+	Since    time.Time `json:"since,omitzero"`
+	Culprits []named   `json:"culprits"`
+	Symptoms []named   `json:"symptoms"`
+}
+
+type named struct {
+	Name    string `json:"name"`
+	Subject string `json:"subject"`
+}
+
+// Document is the fleet with its causes as JSON has it. Hosts that were not asked for are left out.
+func (f *Fleet) Document(causes []Cause) Document {
+	d := Document{Version: 1, At: f.At, Standing: f.Standing(causes), Causes: []cause{}, Hosts: []host{}, Warnings: append([]string{}, f.Warnings...)}
+	for _, c := range causes {
+		out := cause{Host: c.Host, Suspect: c.Suspect, Subject: c.Subject, Server: c.Server, Since: c.Since, Victims: []victim{}}
+		for _, v := range c.Victims {
+			one := victim{Host: v.Host, Way: []step{}}
+			if v.Symptom.Name != "" {
+				one.Symptom = &named{v.Symptom.Name, v.Symptom.Subject}
+			}
+			for _, s := range v.Way {
+				one.Way = append(one.Way, step{s.From, s.To, s.Server, s.Why, s.Rate, s.Mean})
+			}
+			out.Victims = append(out.Victims, one)
+		}
+		d.Causes = append(d.Causes, out)
+	}
+	for _, name := range f.names() {
+		if h := f.Hosts[name]; h.Chosen {
+			d.Hosts = append(d.Hosts, host{h.Name, h.Seen, h.state(), h.Since, allNamed(h.Culprits), allNamed(h.Symptoms)})
+		}
+	}
+	return d
+}
+
+func (h *Host) state() string {
+	switch {
+	case h.Gone:
+		return "gone"
+	case !h.Recording:
+		return "paused"
+	case h.Affected():
+		return "affected"
+	}
+	return "ok"
+}
+
+func allNamed(all []Named) []named {
+	out := []named{}
+	for _, n := range all {
+		out = append(out, named(n))
+	}
+	return out
+}

@@ -1,0 +1,245 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"snag/fleet/prom"
+)
+
+var now = time.Date(2026, 11, 30, 14, 17, 28, 0, time.UTC)
+
+// store has series as name{labels} value, and answers the queries of Read by their names.
+type store struct {
+	all      []prom.Sample
+	warnings []string
+	err      error
+}
+
+func (s *store) add(name, instance string, value float64, labels ...string) {
+	l := map[string]string{"__name__": name, "instance": instance}
+	for i := 0; i+1 < len(labels); i += 2 {
+		l[labels[i]] = labels[i+1]
+	}
+	s.all = append(s.all, prom.Sample{Labels: l, Value: value, At: now})
+}
+
+// host adds a recorder that sent its last value so long ago.
+func (s *store) host(name, role, address string, ago time.Duration) {
+	s.add("seen", name, float64(now.Add(-ago).UnixMilli())/1000)
+	if ago < quiet {
+		s.add("snag_record_up", name, 1)
+	}
+	s.add("chosen", name, 1, "role", role)
+	if address != "" {
+		s.add("snag_host_address", name, 1, "address", address)
+	}
+}
+
+func (s *store) incident(name, suspect, subject, symptom string) {
+	s.add("snag_incident_begin_timestamp_seconds", name, float64(now.Add(-5*time.Minute).Unix()))
+	if suspect != "" {
+		s.add("snag_incident_culprit", name, 1, "suspect", suspect, "subject", subject)
+	}
+	if symptom != "" {
+		s.add("snag_incident_symptom", name, 1, "symptom", symptom, "subject", "nginx[7] listening on 0.0.0.0:80")
+	}
+}
+
+func (s *store) calls(name, server string, rate, each float64) {
+	s.add("rate answers", name, rate, "process", "nginx", "server", server)
+	s.add("rate seconds", name, rate*each, "process", "nginx", "server", server)
+}
+
+func (s *store) serves(name, listener string, rate, each float64) {
+	s.add("rate answers", name, rate, "process", "nginx", "listener", listener)
+	s.add("rate seconds", name, rate*each, "process", "nginx", "listener", listener)
+}
+
+func (s *store) Query(_ context.Context, q string, _ time.Time) (a prom.Answer, err error) {
+	if s.err != nil {
+		return a, s.err
+	}
+	want := ""
+	switch {
+	case strings.Contains(q, "timestamp(snag_record_up)"):
+		want = "seen"
+	case strings.Contains(q, "last_over_time"):
+		want = "chosen"
+	case strings.Contains(q, "answers_total") && !strings.Contains(q, "failed"):
+		want = "rate answers"
+	case strings.Contains(q, "answer_seconds_total"):
+		want = "rate seconds"
+	default:
+		want = strings.TrimSuffix(strings.TrimPrefix(q, "sort("), ")")
+	}
+	a.Warnings = s.warnings
+	for _, x := range s.all {
+		if x.Labels["__name__"] != want || want == "chosen" && strings.Contains(q, `role="edge"`) && x.Labels["role"] != "edge" {
+			continue
+		}
+		a.Samples = append(a.Samples, x)
+	}
+	return a, nil
+}
+
+func told(t *testing.T, s *store, chosen string) (string, []Cause, *Fleet) {
+	t.Helper()
+	f, err := Read(t.Context(), s, chosen, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes := f.Causes()
+	var out strings.Builder
+	if err := f.WriteText(&out, "http://p:9090", causes); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 110 {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+	t.Log("\n" + out.String())
+	return out.String(), causes, f
+}
+
+// storm is the first story: edges storm an origin, whose JVM stops.
+func storm() *store {
+	s := &store{}
+	s.host("origin-3", "origin", "10.0.0.3", 5*time.Second)
+	s.incident("origin-3", "runtime-pause", "java[77]", "request-latency")
+	s.serves("origin-3", "0.0.0.0:8080", 300, 0.8)
+	for i := range 6 {
+		name := fmt.Sprintf("edge-%d", i+1)
+		s.host(name, "edge", fmt.Sprintf("10.0.1.%d", i+1), 5*time.Second)
+		if i%2 == 0 {
+			s.incident(name, "slow-dependency", "peer 10.0.0.3:8080 (netns 7)", "request-latency")
+		} else { // its own verdict names nobody
+			s.incident(name, "", "", "request-latency")
+		}
+		s.serves(name, "0.0.0.0:80", 50, 0.82)
+		s.calls(name, "10.0.0.3:8080", 50, 0.8)
+		s.calls(name, "10.0.0.9:53", 1, 0.001)
+	}
+	s.host("player-1", "player", "10.0.2.1", time.Second)
+	return s
+}
+
+func TestOneAnswerForManyVictims(t *testing.T) {
+	text, causes, f := told(t, storm(), "")
+	if len(causes) != 1 || causes[0].Host != "origin-3" || causes[0].Suspect != "runtime-pause" || len(causes[0].Victims) != 7 || f.Standing(causes) != Found {
+		t.Fatalf("%+v", causes)
+	}
+	for _, want := range []string{"8 hosts, 7 affected", "CULPRIT on origin-3  runtime-pause", "java[77]", "edge-1 waits for 10.0.0.3:8080 on origin-3: 50 answers a second, 800 ms each (slow-dependency)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	_, causes, _ = told(t, storm(), `role="edge"`)
+	if len(causes) != 1 || len(causes[0].Victims) != 6 || causes[0].Host != "origin-3" {
+		t.Errorf("%+v", causes)
+	}
+	d := f.Document(causes)
+	if len(d.Causes) != 1 || len(d.Hosts) != 8 || d.Standing != Found {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestWhatIsNotSeenIsNotWell(t *testing.T) {
+	well := &store{}
+	well.host("a", "", "10.0.0.1", time.Second)
+	well.host("b", "", "10.0.0.2", time.Second)
+	text, causes, f := told(t, well, "")
+	if f.Standing(causes) != Well || !strings.Contains(text, "NO HOST AFFECTED, all 2 were seen") {
+		t.Error(text)
+	}
+	for name, change := range map[string]func(s *store){
+		"a host that has gone":     func(s *store) { s.host("c", "", "10.0.0.3", 20*time.Minute) },
+		"a recorder that paused":   func(s *store) { s.host("c", "", "", time.Second); s.add("snag_record_up", "c", 0) },
+		"a part of the store":      func(s *store) { s.warnings = []string{"store-2: deadline exceeded"} },
+		"a host that was affected": func(s *store) { s.host("c", "", "", 20*time.Minute); s.incident("c", "disk-stall", "disk sda", "") },
+	} {
+		s := &store{all: append([]prom.Sample{}, well.all...)}
+		change(s)
+		text, causes, f := told(t, s, "")
+		if f.Standing(causes) != NotSeen || strings.Contains(text, "NO HOST AFFECTED") || !strings.Contains(text, "not seen") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if _, err := Read(t.Context(), &store{}, "", now); err == nil || !strings.Contains(err.Error(), "--remote-write") {
+		t.Error(err)
+	}
+	if _, err := Read(t.Context(), &store{err: errors.New("gone")}, "", now); err == nil {
+		t.Error("a store that does not answer is taken for one without hosts")
+	}
+}
+
+func TestWays(t *testing.T) {
+	chain := func(s *store) {
+		s.host("web", "", "10.0.0.1", time.Second)
+		s.incident("web", "slow-dependency", "peer 10.0.0.2:9000", "request-latency")
+		s.host("app", "", "10.0.0.2", time.Second)
+		s.serves("app", "0.0.0.0:9000", 10, 1)
+	}
+	for name, c := range map[string]struct {
+		change func(s *store)
+		want   string // host suspect server, of each cause
+	}{
+		"three hosts": {func(s *store) {
+			s.incident("app", "slow-dependency", "peer 10.0.0.4:5432", "")
+			s.host("db", "", "10.0.0.4", time.Second)
+			s.incident("db", "disk-stall", "disk sda", "request-latency")
+		}, "db disk-stall  [app db web]"},
+		"a host that is not known": {func(s *store) { s.incident("app", "slow-dependency", "peer 192.0.2.7:443", "") }, "  192.0.2.7:443 [app web]"},
+		"nothing is proved there":  {func(*store) {}, "app   [web]"},
+		"they wait for each other": {func(s *store) { s.incident("app", "slow-dependency", "peer 10.0.0.1:80", "") }, ""},
+		"two have one address":     {func(s *store) { s.host("other", "", "10.0.0.2", time.Second) }, "  10.0.0.2:9000 [web]"},
+		"a cause of its own": {func(s *store) {
+			s.host("alone", "", "10.0.0.8", time.Second)
+			s.incident("alone", "cpu-throttled", "app.service", "request-latency")
+			s.calls("alone", "10.0.0.2:9000", 10, 1)
+			s.serves("alone", "0.0.0.0:1", 10, 1)
+		}, "alone cpu-throttled  [alone] app   [web]"},
+	} {
+		s := &store{}
+		chain(s)
+		c.change(s)
+		_, causes, _ := told(t, s, "")
+		var got []string
+		for _, x := range causes {
+			var names []string
+			for _, v := range x.Victims {
+				names = append(names, v.Host)
+			}
+			got = append(got, fmt.Sprintf("%s %s %s %v", x.Host, x.Suspect, x.Server, names))
+		}
+		if text := strings.Join(got, " "); c.want != "" && text != c.want {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
+	}
+}
+
+// A thousand hosts with forty parties each are read and judged within a second or two.
+func BenchmarkThousandHosts(b *testing.B) {
+	s := &store{}
+	for i := range 1000 {
+		name, address := fmt.Sprintf("host-%d", i), fmt.Sprintf("10.1.%d.%d", i/250, i%250+1)
+		s.host(name, "edge", address, time.Second)
+		if i%3 == 0 {
+			s.incident(name, "slow-dependency", "peer 10.1.0.2:8080", "request-latency")
+		}
+		for k := range 40 {
+			s.calls(name, fmt.Sprintf("10.1.%d.%d:8080", k%4, k+1), 10, 0.01)
+		}
+	}
+	for b.Loop() {
+		f, err := Read(context.Background(), s, "", now)
+		if err != nil || len(f.Causes()) == 0 {
+			b.Fatal(err)
+		}
+	}
+}
