@@ -2,6 +2,7 @@ package streams
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"snag/internal/calls"
@@ -31,6 +32,7 @@ var receiverTooSlow = &suspect.Suspect{
 		"strong: data waited unread in the socket buffer in most samples at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
 		"decisive (capture): it offered no window for two seconds and more, or for a third of the time, and its sender had more to send",
 		"strong: its thread computed for 70 % of the time, or was found asleep between its reads in most samples",
+		"strong: a thread was in a write to a pipe at nearly every look of some seconds, in which three times as many requests were open as in others, and no thread worked on them; the pipe was full in the samples of its threads",
 		"strong: a fifth or more of the delay of a service's answers was waiting for room in a pipe; the pipe was full in the samples of its threads",
 	},
 	Against: []string{
@@ -85,7 +87,18 @@ func weighReceiverTooSlow(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 		}
 	}
 	for _, d := range l.Felt {
-		if f, ok := slowPipe(s, r, d); ok {
+		if f, ok := slowPipe(s, r, d, false); ok {
+			out = append(out, f)
+		}
+	}
+	for _, p := range l.Parties { // of requests without a thread no delay is felt: that may be a long poll
+		late := slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool {
+			return sym.Name == scene.RequestLatency && scene.IDOf(sym.Subject) == scene.IDOf(p.Subject)
+		})
+		if p.Role != ledger.Serves || !late || slices.ContainsFunc(l.Felt, func(d ledger.Delay) bool { return d.Party == p }) {
+			continue
+		}
+		if f, ok := slowPipe(s, r, ledger.Delay{Party: p}, true); ok {
 			out = append(out, f)
 		}
 	}

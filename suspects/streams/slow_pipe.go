@@ -23,8 +23,8 @@ type pipeOf struct {
 }
 
 // slowPipe is a service whose answers wait for room in a pipe: its log goes to a program that
-// reads it too slowly.
-func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.Finding, bool) {
+// reads it too slowly. behind: one thread waits, and the requests have none.
+func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay, behind bool) (suspect.Finding, bool) {
 	share := 0.0
 	for _, p := range d.By {
 		if p.Account == ledger.Pipe {
@@ -33,10 +33,20 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.F
 	}
 	most := writtenPipe(s, r, d.Party.PIDs)
 	writer := s.Process(most.pid)
-	if share < inPipe || writer == nil {
+	if writer == nil {
 		return suspect.Finding{}, false
 	}
 	f := suspect.Finding{Subject: writer.Subject, Active: d.Active, Related: []recording.Subject{d.Party.Subject}}
+	var held *heldInPipe
+	if !behind && share < inPipe {
+		return suspect.Finding{}, false
+	}
+	if behind {
+		if held = heldBy(s, r, d.Party, most); held == nil {
+			return suspect.Finding{}, false
+		}
+		f.Active = held.active
+	}
 	who, reader := "its reader", 0
 	for _, fd := range r.FDs {
 		switch {
@@ -55,9 +65,13 @@ func slowPipe(s *scene.Scene, r *recording.Recording, d ledger.Delay) (suspect.F
 	f.Text = fmt.Sprintf("its answers wait for room in a pipe (descriptor %d) for %.0f %% of their delay: %s reads too slowly", most.fd, 100*share, who)
 	f.Evidence = append([]suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: share, Unit: "share", Source: source.Turns.And(source.ThreadState.As("states of its threads")), Origin: "turns",
 		Text: fmt.Sprintf("%.0f %% of the delay of its answers (%s each) was waiting in a write to descriptor %d, which is not a socket", 100*share, units.Lasting(d.Each), most.fd)}}, f.Evidence...)
+	if held != nil {
+		f.Text = fmt.Sprintf("its requests wait while a thread of it waits for room in a pipe (descriptor %d), for %s: %s reads too slowly", most.fd, units.Lasting(seconds(held.active)), who)
+		f.Evidence[0] = held.evidence(most.fd)
+	}
 	full, looks := 0, 0
 	for _, l := range measure.LooksAt(writer) {
-		if d.Active != nil && !intervals.Cover(d.Active, l.T) {
+		if f.Active != nil && !intervals.Cover(f.Active, l.T) {
 			continue // nothing waits then
 		}
 		looks++
