@@ -369,6 +369,7 @@ static __always_inline __u64 sent_at(const struct tcp_sock *tp, __u32 written)
 	return tp->snd_nxt == written ? tp->tcp_mstamp * 1000 : bpf_ktime_get_ns();
 }
 
+#define E_PIPE 32
 #define E_CONNRESET 104
 #define E_TIMEDOUT 110
 
@@ -388,9 +389,13 @@ static __always_inline void count_cut(struct turn *t, enum cut cut)
 static __always_inline bool asked_too_late(struct sock *sk, struct tcp_sock *tp, struct turn *t, int ret)
 {
 	struct first f = {};
+	__u8 state = sk->__sk_common.skc_state;
 
-	if (sk->__sk_common.skc_state != TCP_CLOSE_WAIT || t->role == ROLE_ACCEPT || t->begin ||
-	    t->slice != slice || !first_bytes(&f, ret, false) || !asks_http(f.b))
+	/* The reset may come before the call is back (tcp_reset: EPIPE is of CLOSE_WAIT alone). */
+	if (state != TCP_CLOSE_WAIT && (state != TCP_CLOSE || sk->sk_err != E_PIPE))
+		return false;
+	if (t->role == ROLE_ACCEPT || t->begin || t->slice != slice || !first_bytes(&f, ret, false) ||
+	    !asks_http(f.b))
 		return false;
 	name_turn(t);
 	count_cut(t, CUT_HUNG_UP);

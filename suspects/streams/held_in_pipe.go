@@ -15,8 +15,8 @@ import (
 	"snag/suspects/suspect"
 )
 
-// heldInPipe are the seconds in which a thread waited in a write to a pipe all the time, while the requests of its service
-// had no thread: goroutines and coroutines wait for the lock of a log in places that no look at threads shows.
+// heldInPipe are the seconds in which a thread waited in a write to a pipe all the time, while the requests of its
+// service had no thread: goroutines and coroutines wait for the lock of a log in places that no look at threads shows.
 type heldInPipe struct {
 	active       []recording.Interval
 	share        float64 // of the request-seconds of the window that were open then
