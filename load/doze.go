@@ -17,11 +17,11 @@ import (
 // mostDoze is how long an answer may lie unread for that.
 const mostDoze = 250 * time.Microsecond
 
-// mayDoze tells whether the kernel's timestamp of what is read last is that of the answer: one request is open at most,
-// and nothing lies between the socket and its answers.
+// mayDoze reports whether the kernel's timestamp of what is read last is that of the answer: one request is open at
+// most, and nothing lies between the socket and its answers.
 func mayDoze(p Plan) bool {
 	_, wrapped := p.Target.Protocol.(protocol.Login)
-	return p.Rate > 0 && p.Client == nil && !p.Spin && !p.PingPong && p.Streams <= 1 && p.Bandwidth == 0 && !wrapped
+	return p.Rate > 0 && p.Client == nil && !p.Target.near && !p.Spin && !p.PingPong && p.Streams <= 1 && p.Bandwidth == 0 && !wrapped
 }
 
 // doze returns what came until now or, if nothing did, sleeps until the next request is due.

@@ -18,6 +18,7 @@ type Null struct {
 // NewNull starts it on a port of the loopback interface.
 func NewNull(t Target) (*Null, error) {
 	n := &Null{Target: t}
+	n.Target.near = true
 	var err error
 	if t.Network == "udp" {
 		if n.udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {

@@ -124,6 +124,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	if r.poll, err = polled(); err != nil {
 		return err
 	}
+	r.poll.seen = r.plan.Target.near
 	defer r.poll.close()
 	r.conns = make([]conn, r.plan.Conns)
 	if r.plan.Sessions {

@@ -19,6 +19,8 @@ type Target struct {
 	Address  string // host:port
 	Name     string // the URL without its user and query, to show
 	Protocol protocol.Protocol
+
+	near bool // its server is of this process, and needs Go's scheduler while a load waits
 }
 
 // Request is what a user says about one request. What a target has no use for must not be set.

@@ -16,6 +16,7 @@ type poller struct {
 	fd     int
 	events []unix.EpollEvent
 	old    bool // the kernel has no epoll_pwait2 (before 5.11)
+	seen   bool // Go's scheduler knows of each wait
 	// Of a poller that parks (parked.go); nil: the thread waits itself.
 	file *os.File
 	conn syscall.RawConn
@@ -66,7 +67,8 @@ func (p *poller) watch(op, fd, number int, room bool) error {
 
 // mostUnseen is how long a call waits at most that Go's scheduler does not know of. One that it knows of, and that
 // takes longer than some 20 µs, costs two switches to other threads, which look for something else to do: a quarter of
-// what a request costs at 10,000 a second. A collection of garbage waits as long.
+// what a request costs at 10,000 a second. A collection of garbage waits as long, and so would a server of this
+// process (poller.seen).
 const mostUnseen = 2 * time.Millisecond
 
 // wait returns what changed, within d.
@@ -77,7 +79,7 @@ func (p *poller) wait(d time.Duration) ([]unix.EpollEvent, error) {
 	t := unix.NsecToTimespec(max(d, 0).Nanoseconds())
 	if !p.old {
 		call := unix.Syscall6
-		if d <= mostUnseen {
+		if d <= mostUnseen && !p.seen {
 			call = unix.RawSyscall6
 		}
 		n, _, errno := call(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), uintptr(unsafe.Pointer(&t)), 0, 0)

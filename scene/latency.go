@@ -124,7 +124,7 @@ func (v *Service) laterThan(s *Scene, base []recording.Turns, what string) (sym 
 	}
 	whole, n := Histogram(v.Rows)
 	return Symptom{
-		Name: RequestLatency, Subject: v.Subject, Active: telling(active, each), Amount: lateSum/float64(late) - p50, Unit: "s",
+		Name: RequestLatency, Subject: v.Subject, Active: mostlyLate(active, each), Amount: lateSum/float64(late) - p50, Unit: "s",
 		Share: min(1, max(share, timeShare)),
 		Text: fmt.Sprintf("%s of %s answers took over %s, up to %s (p99 %s; in the better %s of the window p50 %s, p99 %s)",
 			units.Count(float64(late)), units.Count(float64(all)), units.Short(bound), units.Short(worst),
@@ -132,9 +132,9 @@ func (v *Service) laterThan(s *Scene, base []recording.Turns, what string) (sym 
 	}, share, true
 }
 
-// telling puts times together, and leaves out those that have hardly any of what was late where the others have nearly
-// all of it: one answer that was late by chance is not when it began.
-func telling(active []recording.Interval, late []float64) []recording.Interval {
+// mostlyLate puts times together, and leaves out those that have hardly any of what was late where the others have
+// nearly all of it: one answer that was late by chance is not when it began.
+func mostlyLate(active []recording.Interval, late []float64) []recording.Interval {
 	merged := intervals.Merge(active, 0)
 	sums, all := make([]float64, len(merged)), 0.0
 	for i, a := range active {

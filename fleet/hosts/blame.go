@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Cause is what holds up one host or more, as far as can be told.
+// Cause is what holds up one host or more, as far as is known.
 type Cause struct {
 	// Host where it is; "": none of those that are known.
 	Host string
 	// Suspect and Subject of that host's own verdict; Suspect is "" where its recorder proved none.
 	Suspect, Subject string
-	// Server is whom the last host on the way waits for, where that is no host that is known.
+	// Server is what the last host on the way waits for, where no known host has its address.
 	Server string
 	Since  time.Time
 	// Victims are the hosts that are affected, each with the way to the cause.
@@ -35,7 +35,7 @@ type Step struct {
 	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
 }
 
-// away are the suspects that say that the cause is with whom the host asks.
+// away are the suspects whose cause is a server that the host asks.
 var away = map[string]bool{"slow-dependency": true, "upstream-refused": true, "server-stall": true, "uplink-blackhole": true}
 
 // mostOfTime is the share of its answers' time from which on calls are what a host waits for.
@@ -70,7 +70,7 @@ func (f *Fleet) Causes() []Cause {
 	return out
 }
 
-// follow goes from a host to whom it waits for, until a host's verdict names a cause of its own.
+// follow goes from a host to the one that it waits for, until a host's verdict names a cause of its own.
 func (f *Fleet) follow(h *Host) (Cause, []Step) {
 	var way []Step
 	been := map[string]bool{}

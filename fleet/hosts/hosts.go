@@ -1,5 +1,5 @@
 // Package hosts is what recorders of many hosts say (snag record --remote-write), read from a store: who is affected,
-// the verdict that each host's recorder came to, and who asks whom. Blame (blame.go) follows it from host to host.
+// the verdict that each host's recorder came to, and which asks which. Blame (blame.go) follows it from host to host.
 package hosts
 
 import (
@@ -150,7 +150,8 @@ func (f *Fleet) all(ctx context.Context, q Querier, expression string, take func
 	return nil
 }
 
-// figures are those that a series is of. rate() leaves out its name, so that its labels tell a service.
+// figures are those that a series is of. rate() leaves out its name, so that only its labels say which service it is
+// of.
 func (h *Host) figures(l map[string]string) *Figures {
 	if at := l["listener"]; at != "" {
 		for _, s := range h.Services {
@@ -195,7 +196,7 @@ func (h *Host) each() (out []*Figures) {
 	return out
 }
 
-// Affected tells whether its recorder has an incident.
+// Affected reports whether its recorder has an incident.
 func (h *Host) Affected() bool { return !h.Since.IsZero() && !h.Gone }
 
 // names are the hosts in order.

@@ -23,7 +23,7 @@ const (
 	mostNamed          = 6
 )
 
-// Standing tells what is known of the hosts that were asked for.
+// Standing is what is known of the hosts that were asked for.
 func (f *Fleet) Standing(causes []Cause) Standing {
 	for _, c := range causes {
 		if c.Suspect != "" || c.Host == "" && c.Server != "" {

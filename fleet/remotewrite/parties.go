@@ -7,7 +7,7 @@ import (
 	"snag/recording"
 )
 
-// parties are the services of this host, and whom its processes ask: counters since the recorder began, of the rows of
+// parties are the services of this host, and what its processes ask: counters since the recorder began, of the rows of
 // each second (recording.Turns).
 type parties struct {
 	all  map[partyKey]*party

@@ -55,7 +55,7 @@ func (c *client) cancel(id string) {
 	}
 }
 
-// busy tells whether a request runs.
+// busy reports whether a request runs.
 func (c *client) busy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

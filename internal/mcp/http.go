@@ -279,7 +279,7 @@ func accepts(r *http.Request, kind string) bool {
 	return false
 }
 
-// isAnswer tells a response from a notification.
+// isAnswer reports whether a message is a response, and no notification.
 func isAnswer(line []byte) bool {
 	var m struct {
 		Method string `json:"method"`

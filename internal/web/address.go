@@ -50,7 +50,7 @@ func (a Address) String() string { return net.JoinHostPort(a.host, a.port) }
 // Port is its number.
 func (a Address) Port() string { return a.port }
 
-// Loopback tells whether only this host can reach it.
+// Loopback reports whether only this host can reach it.
 func (a Address) Loopback() bool {
 	if strings.EqualFold(a.host, "localhost") {
 		return true
@@ -85,7 +85,7 @@ func (a Address) Listen(what string) (net.Listener, error) {
 // errHost is a request under a name that is not this server's.
 var errHost = errors.New("this server answers under an IP address, localhost or the name that it was given")
 
-// MayAsk tells whether a request's Host names this server: an IP address, localhost, or the name that it was given.
+// MayAsk reports whether a request's Host names this server: an IP address, localhost, or the name that it was given.
 // Another name may be a page of a stranger that has its name point here (DNS rebinding).
 func (a Address) MayAsk(host string) error {
 	name := host

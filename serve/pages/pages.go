@@ -19,7 +19,7 @@ import (
 	"snag/serve/agent"
 )
 
-// Options are what is served, and to whom.
+// Options are what is served, and who may read it.
 type Options struct {
 	At     web.Address
 	Host   string // the name of this host

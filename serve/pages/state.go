@@ -72,7 +72,7 @@ func stateOf(ring recorder.Ring, host string, now time.Time) State {
 	return s
 }
 
-// goesOn tells whether an incident without an end goes on: the recorder may have been killed before it was over.
+// goesOn reports whether an incident without an end goes on: the recorder may have been killed before it was over.
 func goesOn(ring recorder.Ring, i recorder.Incident, now time.Time) bool {
 	if !i.End.IsZero() {
 		return false

@@ -20,7 +20,7 @@ const (
 
 // leavesQueries is a name server that answers some queries at once and others not at all, though it got them, and gets
 // an answer to each that it asks others itself: a limit of its own (ratelimit of unbound, rate-limit of BIND), or a
-// list of whom it answers.
+// list of clients that it answers.
 func leavesQueries(s *scene.Scene, r *recording.Recording) (out []suspect.Finding) {
 	for _, v := range scene.Services(s, r, "serve") {
 		failed, of, as := v.Failed()
@@ -56,7 +56,7 @@ func leavesQueries(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 			continue
 		}
 		f.Related = append(p.related(), p.head.Subject)
-		f.Text = fmt.Sprintf("it left %s of %s queries without an answer, and answered the others at once: a limit of its own, or a list of whom it answers", units.Count(failed), units.Count(failed+answered))
+		f.Text = fmt.Sprintf("it left %s of %s queries without an answer, and answered the others at once: a limit of its own, or a list of clients that it answers", units.Count(failed), units.Count(failed+answered))
 		f.Evidence = []suspect.Evidence{
 			{Side: suspect.For, Grade: suspect.Strong, Value: failed, Unit: "queries", Source: source.Turns, Origin: "turns",
 				Text: fmt.Sprintf("%s of %s queries had no answer in 5 s, the others after %s on average", units.Count(failed), units.Count(failed+answered), units.Lasting(took/max(1, answered)))},
@@ -87,7 +87,7 @@ func answersFor(s *scene.Scene, r *recording.Recording, v *scene.Service) *pool 
 	return nil
 }
 
-// dropped tells whether queries were lost before it could read them.
+// dropped reports whether queries were lost before it could read them.
 func dropped(p *pool) bool {
 	for _, k := range p.sockets() {
 		if k.AnswersNames() && k.DropsGrew() > 0 {

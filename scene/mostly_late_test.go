@@ -9,7 +9,7 @@ import (
 )
 
 // A single answer that is late long before is not when it began; episodes that are alike all count.
-func TestTelling(t *testing.T) {
+func TestMostlyLate(t *testing.T) {
 	at := func(from, to int) recording.Interval {
 		return recording.Interval{Start: recording.Time(from) * recording.Time(time.Second), End: recording.Time(to) * recording.Time(time.Second)}
 	}
@@ -36,7 +36,7 @@ func TestTelling(t *testing.T) {
 		for _, r := range c.rows {
 			active, late = append(active, at(r.second, r.second+1)), append(late, r.late)
 		}
-		got := telling(active, late)
+		got := mostlyLate(active, late)
 		text := []string{}
 		for _, i := range got {
 			text = append(text, fmt.Sprintf("%d-%d", i.Start/recording.Time(time.Second), i.End/recording.Time(time.Second)))
