@@ -154,7 +154,7 @@ func TestWhatIsNotSeenIsNotWell(t *testing.T) {
 	well.host("a", "", "10.0.0.1", time.Second)
 	well.host("b", "", "10.0.0.2", time.Second)
 	text, causes, f := told(t, well, "")
-	if f.Standing(causes) != Well || !strings.Contains(text, "NO HOST AFFECTED, all 2 were seen") {
+	if f.Standing(causes) != Well || !strings.Contains(text, "NO HOST AFFECTED, and each was seen") {
 		t.Error(text)
 	}
 	for name, change := range map[string]func(s *store){

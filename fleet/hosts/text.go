@@ -75,7 +75,7 @@ func (f *Fleet) WriteText(w io.Writer, store string, causes []Cause) error {
 	fmt.Fprintf(out, "%s · %s, %d affected · %s\n\n", store, units.Plural(all, "host"), affected, clock(f.At))
 	switch f.Standing(causes) {
 	case Well:
-		fmt.Fprintf(out, "NO HOST AFFECTED, all %d were seen\n", all)
+		fmt.Fprintf(out, "NO HOST AFFECTED, and each was seen\n")
 	case NotSeen:
 		fmt.Fprintf(out, "NO HOST IS SEEN TO BE AFFECTED, but not all were seen: see below\n")
 	case Unknown:
