@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"snag/internal/web"
 	"snag/recorder"
 	"snag/recording"
 )
@@ -28,13 +28,8 @@ func serveHealth(ctx context.Context, addr string, of healthMetrics, note func(s
 	registry.MustRegister(of, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	go func() {
-		<-ctx.Done()
-		server.Close()
-	}()
-	go func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) && ctx.Err() == nil {
+		if err := web.Serve(ctx, l, nil, mux); err != nil {
 			note(fmt.Sprintf("serve metrics: %v", err))
 		}
 	}()

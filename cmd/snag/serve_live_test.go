@@ -26,17 +26,6 @@ import (
 	"snag/internal/built"
 )
 
-// freeAddress is one of this host that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // served runs snag serve until the test ends, and returns what it said when it began.
 func served(t *testing.T, snag string, args ...string) string {
 	t.Helper()
@@ -76,7 +65,7 @@ func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestServe(t *testing.T) {
 	h := newTrouble(t)
 	anIncident(t, h)
-	at, file := freeAddress(t), filepath.Join(h.dir, "token")
+	at, file := loopback(t), filepath.Join(h.dir, "token")
 	line := served(t, h.snag, "--listen", at, "--ring", filepath.Join(h.dir, "ring"), "--token-file", file)
 	b, err := os.ReadFile(file)
 	token := strings.TrimSpace(string(b))
@@ -209,7 +198,7 @@ func TestServeCertificates(t *testing.T) {
 	usage := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	ca.sign("reader", &x509.Certificate{ExtKeyUsage: usage})
 	strangers.sign("reader", &x509.Certificate{ExtKeyUsage: usage})
-	at := freeAddress(t)
+	at := loopback(t)
 	served(t, snag, "--listen", at, "--ring", t.TempDir(), "--tls-cert", ca.path("server.crt"), "--tls-key", ca.path("server.key"), "--client-ca", ca.path("ca.crt"))
 	roots := x509.NewCertPool()
 	roots.AddCert(ca.cert)

@@ -32,7 +32,7 @@ var receiverTooSlow = &suspect.Suspect{
 		"strong: data waited unread in the socket buffer in most samples at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
 		"decisive (capture): it offered no window for two seconds and more, or for a third of the time, and its sender had more to send",
 		"strong: its thread computed for 70 % of the time, or was found asleep between its reads in most samples",
-		"strong: a thread was in a write to a pipe at nearly every look of some seconds, in which three times as many requests were open as in others, and no thread worked on them; the pipe was full in the samples of its threads",
+		"strong: a thread waited in a write to a full pipe for whole seconds. Three times as many requests were open then as at other times, and no thread worked on them",
 		"strong: a fifth or more of the delay of a service's answers was waiting for room in a pipe; the pipe was full in the samples of its threads",
 	},
 	Against: []string{

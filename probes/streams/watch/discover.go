@@ -27,7 +27,7 @@ type Discovery struct {
 	kind     kind
 	api      *url.URL // without credentials
 	template string
-	web      *web
+	web      *asker
 	layers   Layers
 	inside   string         // path of the network namespace; "": snag's own
 	cameras  []gb28181.Item // of the last catalogue
@@ -54,7 +54,7 @@ func ParseDiscovery(spec string) (*Discovery, error) {
 	if d.api, err = parse(raw); err != nil {
 		return nil, fmt.Errorf("%s: after %s: comes %w", Clean(hideUser(raw), 80), name, err)
 	}
-	d.web = newWeb(d.api.User)
+	d.web = newAsker(d.api.User)
 	d.api.User = nil
 	if d.api.Path == "" || d.api.Path == "/" {
 		d.api.Path = d.kind.path

@@ -15,8 +15,8 @@ import (
 	"snag/internal/netns"
 )
 
-// web asks one server over HTTP, and says who asks where the server wants to know.
-type web struct {
+// asker asks one server over HTTP, and says who asks where the server wants to know.
+type asker struct {
 	client    *http.Client
 	user      *url.Userinfo // nil: nobody
 	token     string        // of bearer authentication, sent with each request; "": none
@@ -24,7 +24,7 @@ type web struct {
 	uses      int // of the challenge's nonce
 }
 
-func newWeb(user *url.Userinfo) *web { return &web{client: askClient(), user: user} }
+func newAsker(user *url.Userinfo) *asker { return &asker{client: askClient(), user: user} }
 
 // askClient follows no redirect to another place: what a server says is asked of
 // that server.
@@ -52,7 +52,7 @@ func (d *Discovery) Inside(path string) {
 
 // get asks for a document. A user's name and password are sent once the server asked
 // for them, in the way that it asked: one that takes digests never sees the password.
-func (w *web) get(ctx context.Context, at *url.URL) ([]byte, error) {
+func (w *asker) get(ctx context.Context, at *url.URL) ([]byte, error) {
 	for tries := 0; ; tries++ {
 		resp, err := w.send(ctx, at)
 		if err != nil {
@@ -69,7 +69,7 @@ func (w *web) get(ctx context.Context, at *url.URL) ([]byte, error) {
 	}
 }
 
-func (w *web) send(ctx context.Context, at *url.URL) (*http.Response, error) {
+func (w *asker) send(ctx context.Context, at *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return nil, errors.New("the URL can't be asked")
@@ -91,7 +91,7 @@ func denied(resp *http.Response) bool {
 
 // answers takes what a server that refused wants to know, and tells whether it is to
 // be asked once more. One that does not say what it wants gets basic authentication.
-func (w *web) answers(resp *http.Response, tries int) bool {
+func (w *asker) answers(resp *http.Response, tries int) bool {
 	if w.user == nil || w.token != "" {
 		return false
 	}
@@ -108,7 +108,7 @@ func (w *web) answers(resp *http.Response, tries int) bool {
 }
 
 // body is what a server answered, or why that is no answer.
-func (w *web) body(resp *http.Response) ([]byte, error) {
+func (w *asker) body(resp *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case denied(resp):

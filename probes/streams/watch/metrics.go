@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"snag/internal/web"
 	"snag/probes/streams/figures"
 	"snag/recording"
 )
@@ -46,22 +46,9 @@ func (m *Metrics) Serve(ctx context.Context, w *Watcher) {
 	mux.HandleFunc("GET /{$}", func(rw http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(rw, "snag watch: metrics are at /metrics")
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		<-ctx.Done()
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if server.Shutdown(ending) != nil {
-			server.Close() // who is still connected is cut off
-		}
-	}()
-	if err := server.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) && ctx.Err() == nil {
+	if err := web.Serve(ctx, m.listener, nil, mux); err != nil {
 		w.o.Note(fmt.Sprintf("serve metrics: %v", err))
-		return
 	}
-	<-done
 }
 
 // collector is unchecked: which series there are follows from what is watched.
