@@ -39,7 +39,7 @@ func (w *Watcher) Join(j Joined) interface {
 	if j.stream = j.Name; j.Side == recording.StreamSideConsumer && j.Named {
 		j.Name += " → " + j.Remote // as many as there are readers
 	}
-	if j.Side == recording.StreamSideConsumer && w.own(j) {
+	if j.Side == recording.StreamSideConsumer && w.own(j.Server, j.Remote) {
 		return nobody{}
 	}
 	key := "joined " + j.Protocol + " " + j.Side + " " + j.Name
@@ -72,20 +72,30 @@ func (w *Watcher) Join(j Joined) interface {
 func (w *Watcher) newJoined(e Entry, j Joined) *one {
 	s := w.newOneOf(e, nil, j.Side)
 	s.joined, s.lag = true, int64(j.Lag)
-	s.protocol, s.remote = j.Protocol, j.Remote
+	s.protocol, s.server, s.remote = j.Protocol, j.Server, j.Remote
 	w.meet(s, &j)
 	return s
 }
 
 // own tells whether a reader's connection is one of snag's own: it is in the table
 // as what it is.
-func (w *Watcher) own(j Joined) bool {
+func (w *Watcher) own(server, remote string) bool {
 	for _, s := range w.streams {
-		if l := s.link0(); !s.joined && l.phase == reading && l.local == j.Remote && l.remote == j.Server {
+		if l := s.link0(); !s.joined && l.phase == reading && l.local == remote && l.remote == server {
 			return true
 		}
 	}
 	return false
+}
+
+// leaveOwn drops the readers that turned out to be snag's own: on a busy machine the capture sees
+// such a connection before snag's reader has read that it was let in.
+func (w *Watcher) leaveOwn() {
+	for key, s := range w.streams {
+		if s.joined && s.side == recording.StreamSideConsumer && w.own(s.server, s.remote) {
+			w.drop(key, s)
+		}
+	}
 }
 
 // nobody takes a stream that is not to be shown.

@@ -108,12 +108,16 @@ func TestOwnConnectionIsNoReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.w.Set("a test", []Entry{e})
+	early := h.join(recording.StreamSideConsumer, "live/cam1", true, "10.0.0.7:41000") // before snag's reader knows
 	for _, s := range h.w.streams {
-		s.sink.Published(h.now, "10.0.0.7:41000", "10.0.0.1:1935")
+		if !s.joined {
+			s.sink.Published(h.now, "10.0.0.7:41000", "10.0.0.1:1935")
+		}
 	}
 	own := h.join(recording.StreamSideConsumer, "live/cam1", true, "10.0.0.7:41000")
 	theirs := h.join(recording.StreamSideConsumer, "live/cam1", true, "10.0.0.7:41002")
-	h.show(1, rand.New(rand.NewPCG(1, 1)), own, theirs)
+	h.show(1, rand.New(rand.NewPCG(1, 1)), early, own, theirs)
+	early.End(h.now, &stream.Ended{Why: "FIN"})
 	own.End(h.now, &stream.Ended{Why: "FIN"})
 	rows := h.w.Snapshot().Rows
 	if len(rows) != 2 || !strings.Contains(h.names(), "live/cam1 → 10.0.0.7:41002") {

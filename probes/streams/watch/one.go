@@ -31,6 +31,7 @@ type one struct {
 	sink     *tap
 	stop     context.CancelFunc
 	side     string // one of recording.StreamSide…
+	server   string // of a joined one: address:port of the server's end
 	remote   string // of a joined one: the other end of its connection
 	kin      kinship
 	layers   *layered // nil: it is watched at one place

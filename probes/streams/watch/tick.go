@@ -28,6 +28,7 @@ func (w *Watcher) tick(late time.Duration) {
 	if w.record != nil {
 		w.record.late, w.record.lately = max(w.record.late, shown), max(w.record.lately, shown)
 	}
+	w.leaveOwn()
 	var told []Happened
 	for _, s := range w.streams {
 		told = w.look(s, now, late, told)
