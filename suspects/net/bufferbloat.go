@@ -31,6 +31,7 @@ var bufferbloat = &suspect.Suspect{
 		"strong: the round trip is a multiple of the shortest one while the connection keeps the pipe full and loses nothing",
 		"strong: more is in flight than the path holds, and the rest, at the rate of the connection, takes as long as the round trip is too long",
 		"strong: other connections on the same way wait as long",
+		"decisive: several connections that fill the pipe only together wait as long as a queue of this host takes to send what it holds",
 		"strong: by captures of both ends: the network took half of the late requests' wait or more, a multiple of what it takes else, and lost next to nothing; which way, as far as the clocks show",
 	},
 	Against: []string{
@@ -69,7 +70,8 @@ type queued struct {
 	lost, sent           float64
 	active               []recording.Interval
 	during               recording.Interval
-	full, stretched, all int // rows with a full pipe, and of them with a long round trip
+	full, stretched, all int             // rows with a full pipe, and of them with a long round trip
+	members              []*scene.Socket // of several that fill it together; nil: one
 }
 
 func weighBufferbloat(s *scene.Scene, r *recording.Recording) []suspect.Finding {
@@ -80,6 +82,12 @@ func weighBufferbloat(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 		}
 	}
 	var out []suspect.Finding
+	for _, q := range together(all) {
+		if f, ok := q.findingTogether(s, r); ok {
+			out = append(out, f)
+			all = slices.DeleteFunc(all, func(o queued) bool { return slices.Contains(q.members, o.socket) })
+		}
+	}
 	for _, q := range all {
 		if q.fills() || !slices.ContainsFunc(all, func(o queued) bool { return o.fills() && sameWay(o.socket.First(), q.socket.First()) }) {
 			out = append(out, q.finding(s, r, all))
@@ -198,11 +206,17 @@ func (q queued) finding(s *scene.Scene, r *recording.Recording, all []queued) su
 	if owner, e, ok := q.heldBy(s, r); ok {
 		f.Evidence = append(f.Evidence, e)
 		f.Related = append(f.Related, f.Subject)
-		f.Subject, f.Harm = owner.subject(), harm
-		f.Next = remedy.InNetns(s, owner.device.Netns, "tc -s qdisc show dev "+owner.device.Device)
-		f.Settings = shorterQueue(s, r, owner, q.rate)
-		f.Remedy = suspect.Remedy{Now: remedy.Now(s, r, f.Settings),
-			Permanently: remedy.Join(fmt.Sprintf("fq_codel at the same rate in place of %s on %s, in the .network file or the unit that sets it.", owner.kind, owner.device.Device), remedy.Kept(s, r, f.Settings))}
+		f.Harm = harm
+		q.shorten(s, r, owner, &f)
 	}
 	return f
+}
+
+// shorten makes the queue that holds what waits the finding's subject, and a shorter one its remedy.
+func (q queued) shorten(s *scene.Scene, r *recording.Recording, owner leaf, f *suspect.Finding) {
+	f.Subject = owner.subject()
+	f.Next = remedy.InNetns(s, owner.device.Netns, "tc -s qdisc show dev "+owner.device.Device)
+	f.Settings = shorterQueue(s, r, owner, q.rate)
+	f.Remedy = suspect.Remedy{Now: remedy.Now(s, r, f.Settings),
+		Permanently: remedy.Join(fmt.Sprintf("fq_codel at the same rate in place of %s on %s, in the .network file or the unit that sets it.", owner.kind, owner.device.Device), remedy.Kept(s, r, f.Settings))}
 }

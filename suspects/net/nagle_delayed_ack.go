@@ -32,7 +32,7 @@ var nagleDelayedAck = &suspect.Suspect{
 	Against: []string{
 		"decisive: TCP_NODELAY is set on the socket",
 		"strong: the delays are far shorter than an ACK's delay (thousands of writes a second free each other)",
-		"strong: the holds last one round trip of the path: Nagle alone, no delayed ACK",
+		"strong: the holds last one round trip of the path: Nagle alone, no delayed ACK. It counts for it where half of what holds up the program's requests is such a hold: TCP_NODELAY saves each a round trip",
 		"not of writes in a row that one ACK freed together, so that fewer than five answers were late: somebody's first request",
 		"traps: ato:40 is always shown by ss, TcpExtDelayedACKs is near 0 once requests are pipelined: neither counts here; a one-way stream does not wait for answers",
 	},
@@ -43,9 +43,9 @@ var nagleDelayedAck = &suspect.Suspect{
 		Now:     "ip route change ROUTE quickack 1",
 		Program: "Set TCP_NODELAY, or send what belongs together in one write (writev, MSG_MORE).",
 	},
-	Verified: "no delayed writes",
-	Next:     "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",
-	Weigh:    weighNagle,
+	Verified:    "no delayed writes",
+	Next:        "ss -tino state established '( dport = :PORT or sport = :PORT )'   # small notsent, unacked:1, rtt far above minrtt",
+	WeighBooked: weighNagle,
 }
 
 // An ACK is delayed by 40 ms at the least timer (TCP_DELACK_MIN, include/net/tcp.h),
@@ -83,6 +83,12 @@ func (k *heldSocket) apart(r *recording.Recording) float64 {
 	return k.held * min(1, late/held)
 }
 
+// Half of what holds up requests decides what they wait for.
+const mostlyHeld = 0.5
+
+// far tells that late ACKs are no later than the path makes them.
+func far(mean, path float64) bool { return mean >= lateACK && mean-path < lateACK }
+
 // A socket that gets a data segment for each 20 that it sends has answers to wait
 // for; a publisher of RTMP gets one for thousands.
 const answered = 0.05
@@ -95,7 +101,7 @@ type heldSocket struct {
 	socket                 *scene.Socket
 }
 
-func weighNagle(s *scene.Scene, r *recording.Recording) []suspect.Finding {
+func weighNagle(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) []suspect.Finding {
 	type group struct {
 		netns      uint64
 		pid        int
@@ -148,7 +154,7 @@ func weighNagle(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		all := groups[g]
 		sort.SliceStable(all, func(i, j int) bool { return all[i].sum > all[j].sum })
 		if all[0].held > 0 {
-			out = append(out, nagleFinding(s, r, all[0], len(all), g.port))
+			out = append(out, nagleFinding(s, r, l, all[0], len(all), g.port))
 		}
 	}
 	return out
@@ -165,7 +171,7 @@ func (k *heldSocket) add(h recording.Hold) {
 	}
 }
 
-func nagleFinding(s *scene.Scene, r *recording.Recording, k *heldSocket, others int, port string) suspect.Finding {
+func nagleFinding(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, k *heldSocket, others int, port string) suspect.Finding {
 	f := suspect.Finding{Subject: k.subject(), Active: k.late.Active()}
 	if k.socket != nil && k.socket.Peer != nil {
 		f.Related = append(f.Related, k.socket.Peer.Subject)
@@ -176,31 +182,45 @@ func nagleFinding(s *scene.Scene, r *recording.Recording, k *heldSocket, others 
 	}
 	path, known := k.roundTrip()
 	added := k.sum / max(1, k.writes)
-	f.Evidence = k.evidence(mean, path, k.apart(r), known)
+	late := far(mean, path)
+	booked := 0.0
+	if late {
+		booked = l.Booked(k.at.PID, ledger.Nagle)
+	}
+	f.Evidence = k.evidence(mean, path, k.apart(r), known, booked)
 	f.Text = fmt.Sprintf("%s small writes were delayed %s on average by Nagle's algorithm, until the peer's ACK came (longest %s)", units.OfAll(k.held, k.writes), units.Lasting(mean), units.Lasting(k.longest))
 	if others > 1 {
 		f.Text += fmt.Sprintf("; the same on %d sockets of this process to port %s", others, port)
 	}
 	ratio, seen := answerRatio(k.socket)
 	switch {
-	case mean < lateACK || mean-path < lateACK:
+	case mean < lateACK, late && booked < mostlyHeld:
 	case seen && ratio < answered:
 		f.Harm = suspect.Harm{Symptom: scene.StreamLate, Amount: added, Unit: "s", Text: fmt.Sprintf("a one-way stream that comes %s later", units.Lasting(added))}
 	default:
 		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: added, Unit: "s", Text: fmt.Sprintf("%s added to a typical write of %s", units.Lasting(added), units.Count(k.writes))}
 	}
-	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: set TCP_NODELAY on the sockets to port %s, or send what belongs together in one write (writev, MSG_MORE).", measure.OrProgram(k.at.Comm), port),
-		Permanently: fmt.Sprintf("Until the program is changed: quickack 1 at the route to %s, on %s.", recording.Host(k.at.Local), recording.Host(k.at.Remote))}
+	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: set TCP_NODELAY on the sockets to port %s, or send what belongs together in one write (writev, MSG_MORE).", measure.OrProgram(k.at.Comm), port)}
 	f.Calls = []suspect.Call{{Who: suspect.WhoseCall(k.subject()), Do: "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, 1), or writev(2) of what belongs together", Why: "its small writes to port " + port + " wait for the peer's acknowledgement"}}
-	if k.socket != nil && k.socket.Peer != nil { // the receiver is on this machine
-		f.Settings = []suspect.Setting{{Kind: "route", Name: "quickack", At: recording.Subject{Netns: k.socket.Peer.First().Netns}, Route: recording.Host(k.at.Local), Value: "1",
-			Why: "a stop-gap without a change of the program: the receiver acknowledges each segment at once", Risk: "more acknowledgements on that route"}}
-		if k.socket.Peer.First().Netns != k.at.Netns { // else its way is a local route, which the table of routes does not have
-			f.Remedy.Now = remedy.Now(s, r, f.Settings)
-		}
+	if !late { // else it is the way that takes long, and not the receiver
+		k.quickly(s, r, &f)
 	}
 	f.Next = fmt.Sprintf("ss -tino dst %s   # small notsent, unacked:1, rtt far above minrtt", k.at.Remote)
 	return f
+}
+
+// quickly is what the receiver's side can do meanwhile: acknowledge at once.
+func (k *heldSocket) quickly(s *scene.Scene, r *recording.Recording, f *suspect.Finding) {
+	f.Remedy.Permanently = fmt.Sprintf("Until the program is changed: quickack 1 at the route to %s, on %s.", recording.Host(k.at.Local), recording.Host(k.at.Remote))
+	if k.socket == nil || k.socket.Peer == nil {
+		return
+	}
+	// The receiver is on this machine.
+	f.Settings = []suspect.Setting{{Kind: "route", Name: "quickack", At: recording.Subject{Netns: k.socket.Peer.First().Netns}, Route: recording.Host(k.at.Local), Value: "1",
+		Why: "a stop-gap without a change of the program: the receiver acknowledges each segment at once", Risk: "more acknowledgements on that route"}}
+	if k.socket.Peer.First().Netns != k.at.Netns { // else its way is a local route, which the table of routes does not have
+		f.Remedy.Now = remedy.Now(s, r, f.Settings)
+	}
 }
 
 func (k *heldSocket) subject() recording.Subject {
@@ -215,7 +235,7 @@ func (k *heldSocket) subject() recording.Subject {
 		PID: k.at.PID, Comm: k.at.Comm, Inode: k.at.Inode}
 }
 
-func (k *heldSocket) evidence(mean, path, apart float64, known bool) []suspect.Evidence {
+func (k *heldSocket) evidence(mean, path, apart float64, known bool, booked float64) []suspect.Evidence {
 	holds := suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: mean, Unit: "s", Source: source.Of("tracepoints sock:sock_send_length and tcp:tcp_probe", source.Held, source.HoldMax),
 		Text: fmt.Sprintf("%s writes delayed by Nagle's algorithm, %s of them matched with the ACK that freed them, after %s on average", units.OfAll(k.held, k.writes), units.Count(k.released), units.Lasting(mean))}
 	var out []suspect.Evidence
@@ -227,7 +247,11 @@ func (k *heldSocket) evidence(mean, path, apart float64, known bool) []suspect.E
 	case mean < lateACK:
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: mean, Unit: "s", Source: holds.Source, Origin: "hold time",
 			Text: fmt.Sprintf("the holds last %s on average; a delayed ACK would make them up to 40 ms", units.Lasting(mean))})
-	case mean-path < lateACK:
+	case far(mean, path) && booked >= mostlyHeld && apart >= fewHolds:
+		holds.Grade = suspect.Strong
+		out = append(out, suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: booked, Unit: "share", Source: holds.Source, Origin: "requests",
+			Text: fmt.Sprintf("%.0f %% of what holds up its requests are such holds: each waits for one round trip of the path more, %s", 100*booked, units.Lasting(path))})
+	case far(mean, path):
 		out = append(out, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: path, Unit: "s", Source: source.SS("-ti", source.MinRTT), Origin: "minrtt",
 			Text: fmt.Sprintf("the path's own round trip is %s: the ACKs are not delayed, they are far away", units.Lasting(path))})
 	case apart < fewHolds:

@@ -27,7 +27,7 @@ func TestASocketBeforeItsCookieIsTheSame(t *testing.T) {
 				Writes: 46, Held: 23, Released: 23, HoldSum: 0.98, HoldMax: 0.042,
 			})
 		}
-		found := nagleDelayedAck.Weigh(scene.Build(r), r)
+		found := nagleDelayedAck.WeighBooked(scene.Build(r), r, nil)
 		if len(found) != 1 {
 			t.Fatalf("cookies %d: %d findings, want 1", c.cookies, len(found))
 		}
