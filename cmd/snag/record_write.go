@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
@@ -63,9 +64,10 @@ func (f *writeFlags) check(ring string, h *recorder.Health, note func(string)) e
 			return err
 		}
 	}
+	behind := newForwarding()
 	o.More = func() []remotewrite.Measured {
 		now := h.Now()
-		return slices.Concat(asSeries(recorderMetrics(now, f.counted())), incidentSeries(now.Incident), addressSeries(net.InterfaceAddrs))
+		return slices.Concat(behind.series(time.Now(), note), asSeries(recorderMetrics(now, f.counted())), incidentSeries(now.Incident), addressSeries(net.InterfaceAddrs))
 	}
 	if f.sender, err = remotewrite.New(o); err != nil {
 		return cli.Usage("--remote-write: %v", err)

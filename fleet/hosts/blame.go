@@ -31,12 +31,17 @@ type Victim struct {
 type Step struct {
 	From, To string // hosts; To is "" of one that is not known
 	Server   string // address and port
+	Behind   string // the server that Server stands for (NAT, IPVS); "": itself
 	Figures         // of the calls, as From measures them; zero: not measured
 	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
 }
 
 // away are the suspects whose cause is a server that the host asks.
-var away = map[string]bool{"slow-dependency": true, "upstream-refused": true, "server-stall": true, "uplink-blackhole": true}
+var away = map[string]bool{
+	"slow-dependency": true, "upstream-refused": true, "server-stall": true, "uplink-blackhole": true,
+	// Of a live stream, the layer before: it sends less, or nothing, or its way is too narrow.
+	"encoder-stall": true, "publisher-sends-less": true, "uplink-throttled": true,
+}
 
 // mostOfTime is the share of its answers' time from which on calls are what a host waits for.
 const mostOfTime = 0.5
@@ -76,7 +81,7 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 	been := map[string]bool{}
 	for {
 		been[h.Name] = true
-		step, waits := h.waitsFor()
+		step, waits := h.waitsFor(f.own(h))
 		if !waits {
 			c := Cause{Host: h.Name, Since: h.Since}
 			if len(h.Culprits) > 0 {
@@ -84,12 +89,16 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 			}
 			return c, way
 		}
-		next, _ := f.at(step.Server)
-		if next == nil {
+		all := f.places(h, step.Server)
+		if len(all) == 0 {
 			way = append(way, step)
 			return Cause{Server: step.Server, Since: h.Since}, way
 		}
+		next := all[0].host
 		step.To = next.Name
+		if all[0].server != step.Server {
+			step.Behind = all[0].server
+		}
 		way = append(way, step)
 		if been[next.Name] { // they wait for each other
 			return Cause{Host: next.Name, Server: step.Server, Since: h.Since}, way
@@ -101,13 +110,15 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 var server = regexp.MustCompile(`(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}\b`)
 
 // waitsFor is the server that a host waits for: by its own verdict or, without one, by the time that its calls take.
-func (h *Host) waitsFor() (Step, bool) {
+// own says which addresses are the host's own.
+func (h *Host) waitsFor(own func(server string) bool) (Step, bool) {
 	if len(h.Culprits) > 0 {
 		c := h.Culprits[0]
-		at := server.FindString(c.Subject)
-		if !away[c.Name] || at == "" {
+		all := slices.DeleteFunc(server.FindAllString(c.Subject, -1), own)
+		if !away[c.Name] || len(all) == 0 {
 			return Step{}, false
 		}
+		at := all[0]
 		s := Step{From: h.Name, Server: at, Why: c.Name}
 		for _, call := range h.Calls {
 			if call.Server == at {
@@ -122,7 +133,7 @@ func (h *Host) waitsFor() (Step, bool) {
 		served += s.Rate * s.Mean
 	}
 	for _, c := range h.Calls {
-		if c.Rate*c.Mean >= mostOfTime*served && c.Rate > 0 && served > 0 {
+		if c.Rate*c.Mean >= mostOfTime*served && c.Rate > 0 && served > 0 && !own(c.Server) {
 			return Step{From: h.Name, Server: c.Server, Figures: c.Figures}, true
 		}
 	}

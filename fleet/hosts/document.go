@@ -31,6 +31,7 @@ type step struct {
 	From   string  `json:"from"`
 	To     string  `json:"to,omitempty"`
 	Server string  `json:"server"`
+	Behind string  `json:"behind,omitempty"`
 	Why    string  `json:"why,omitempty"`
 	Rate   float64 `json:"rate"`
 	Mean   float64 `json:"mean_seconds"`
@@ -61,7 +62,7 @@ func (f *Fleet) Document(causes []Cause) Document {
 				one.Symptom = &named{v.Symptom.Name, v.Symptom.Subject}
 			}
 			for _, s := range v.Way {
-				one.Way = append(one.Way, step{s.From, s.To, s.Server, s.Why, s.Rate, s.Mean})
+				one.Way = append(one.Way, step{s.From, s.To, s.Server, s.Behind, s.Why, s.Rate, s.Mean})
 			}
 			out.Victims = append(out.Victims, one)
 		}

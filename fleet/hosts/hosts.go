@@ -7,10 +7,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"snag/fleet/prom"
@@ -33,6 +31,15 @@ type Host struct {
 	Calls              []*Call
 
 	addresses []netip.Addr
+	// forwards are the servers behind addresses of services, as this host leads or balances them, those with most
+	// connections first.
+	forwards map[string][]forward
+}
+
+// forward is a server behind an address, with how many connections are led there.
+type forward struct {
+	to          string
+	connections float64
 }
 
 // Named is a culprit or a symptom of a host's own verdict.
@@ -110,6 +117,12 @@ func Read(ctx context.Context, q Querier, chosen string, at time.Time) (*Fleet, 
 				h.addresses = append(h.addresses, a.Unmap())
 			}
 		}},
+		{"snag_host_forward_connections", func(h *Host, s prom.Sample) {
+			if h.forwards == nil {
+				h.forwards = map[string][]forward{}
+			}
+			h.forwards[s.Labels["server"]] = append(h.forwards[s.Labels["server"]], forward{s.Labels["to"], s.Value})
+		}},
 		{`rate({__name__=~"snag_(service|dependency)_answers_total"}[` + over + `])`, add(func(x *Figures) *float64 { return &x.Rate })},
 		{`rate({__name__=~"snag_(service|dependency)_answer_seconds_total"}[` + over + `])`, add(func(x *Figures) *float64 { return &x.Mean })},
 		{`rate({__name__=~"snag_(service|dependency)_failed_answers_total"}[` + over + `])`, add(func(x *Figures) *float64 { return &x.Failed })},
@@ -183,6 +196,11 @@ func (h *Host) settle() {
 	busy := func(a, b Figures) int { return cmp.Compare(b.Rate*b.Mean+b.Open, a.Rate*a.Mean+a.Open) }
 	slices.SortFunc(h.Services, func(a, b *Service) int { return busy(a.Figures, b.Figures) })
 	slices.SortFunc(h.Calls, func(a, b *Call) int { return busy(a.Figures, b.Figures) })
+	for _, to := range h.forwards {
+		slices.SortFunc(to, func(a, b forward) int {
+			return cmp.Or(cmp.Compare(b.connections, a.connections), cmp.Compare(a.to, b.to))
+		})
+	}
 	slices.SortFunc(h.Symptoms, func(a, b Named) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Subject, b.Subject)) })
 }
 
@@ -201,36 +219,3 @@ func (h *Host) Affected() bool { return !h.Since.IsZero() && !h.Gone }
 
 // names are the hosts in order.
 func (f *Fleet) names() []string { return slices.Sorted(maps.Keys(f.Hosts)) }
-
-// At is the host that has an address, and its service there; nil: none that is known. A name or a port alone is none.
-func (f *Fleet) at(server string) (*Host, *Service) {
-	host, port, err := net.SplitHostPort(server)
-	if err != nil {
-		return nil, nil
-	}
-	a, err := netip.ParseAddr(host)
-	if err != nil || a.IsLoopback() {
-		return nil, nil
-	}
-	a = a.Unmap()
-	var found *Host
-	for _, name := range f.names() {
-		h := f.Hosts[name]
-		if !slices.Contains(h.addresses, a) {
-			continue
-		}
-		if found != nil {
-			return nil, nil // an address that several have, as behind NAT or with VRRP
-		}
-		found = h
-	}
-	if found == nil {
-		return nil, nil
-	}
-	for _, s := range found.Services {
-		if strings.HasSuffix(s.Listener, ":"+port) {
-			return found, s
-		}
-	}
-	return found, nil
-}

@@ -243,3 +243,53 @@ func BenchmarkThousandHosts(b *testing.B) {
 		}
 	}
 }
+
+// An address of a service that stands for several servers: the way goes on at the one that is in trouble, and not at
+// the one with most connections.
+func TestAServiceAddressStandsForServers(t *testing.T) {
+	s := &store{}
+	s.host("edge-1", "edge", "10.0.1.1", 5*time.Second)
+	s.incident("edge-1", "slow-dependency", "peer 10.96.0.10:80 (netns 7)", "request-latency")
+	s.add("snag_host_forward_connections", "edge-1", 40, "server", "10.96.0.10:80", "to", "10.0.0.2:8080")
+	s.add("snag_host_forward_connections", "edge-1", 20, "server", "10.96.0.10:80", "to", "10.0.0.3:8080")
+	s.host("origin-2", "origin", "10.0.0.2", 5*time.Second)
+	s.serves("origin-2", "0.0.0.0:8080", 300, 0.002)
+	s.host("origin-3", "origin", "10.0.0.3", 5*time.Second)
+	s.incident("origin-3", "runtime-pause", "java[77]", "request-latency")
+	s.serves("origin-3", "0.0.0.0:8080", 300, 0.8)
+	text, causes, _ := told(t, s, `role="edge"`)
+	if len(causes) != 1 || causes[0].Host != "origin-3" || !strings.Contains(text, "edge-1 waits for 10.96.0.10:80, which stands for 10.0.0.3:8080 on origin-3") {
+		t.Errorf("%+v", causes)
+	}
+}
+
+// A balancer has the address itself and leads on what comes there; a third host asks for it.
+func TestABalancerLeadsOn(t *testing.T) {
+	s := &store{}
+	s.host("edge-1", "edge", "10.0.1.1", 5*time.Second)
+	s.incident("edge-1", "slow-dependency", "peer 10.0.0.100:80", "request-latency")
+	s.host("balancer", "lb", "10.0.0.100", 5*time.Second)
+	s.add("snag_host_forward_connections", "balancer", 20, "server", "10.0.0.100:80", "to", "10.0.0.3:8080")
+	s.host("origin-3", "origin", "10.0.0.3", 5*time.Second)
+	s.incident("origin-3", "disk-stall", "vda", "request-latency")
+	_, causes, _ := told(t, s, `role="edge"`)
+	if len(causes) != 1 || causes[0].Host != "origin-3" || causes[0].Suspect != "disk-stall" {
+		t.Errorf("%+v", causes)
+	}
+}
+
+// Each layer of a live stream blames the one before, until the encoder's host names its own process. That its own
+// verdict has its own address is no way to elsewhere.
+func TestLayersOfAStream(t *testing.T) {
+	s := &store{}
+	s.host("encoder", "encoder", "10.0.0.9", 5*time.Second)
+	s.incident("encoder", "encoder-stall", "ffmpeg[40] tcp 10.0.0.9:40000 → 10.0.0.2:1935", "stream-late")
+	s.host("origin", "origin", "10.0.0.2", 5*time.Second)
+	s.incident("origin", "encoder-stall", "tcp 10.0.0.9:40000 → 10.0.0.2:1935", "stream-late")
+	s.host("edge", "edge", "10.0.1.1", 5*time.Second)
+	s.incident("edge", "encoder-stall", "tcp 10.0.0.2:50000 → 10.0.1.1:1935", "stream-late")
+	text, causes, _ := told(t, s, "")
+	if len(causes) != 1 || causes[0].Host != "encoder" || causes[0].Suspect != "encoder-stall" || len(causes[0].Victims) != 3 {
+		t.Errorf("%s%+v", text, causes)
+	}
+}

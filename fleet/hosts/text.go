@@ -151,6 +151,9 @@ func some(names []string, most int) string {
 // String is the step in a line.
 func (s Step) String() string {
 	text := s.From + " waits for " + s.Server
+	if s.Behind != "" {
+		text += ", which stands for " + s.Behind
+	}
 	if s.To != "" {
 		text += " on " + s.To
 	}

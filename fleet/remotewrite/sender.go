@@ -51,6 +51,7 @@ type Sender struct {
 	o     Options
 	box   outbox
 	table *table
+	clock clock
 
 	mu    sync.Mutex
 	count Counts
@@ -78,7 +79,11 @@ func New(o Options) (*Sender, error) {
 	case strings.Trim(u.Path, "/") == "":
 		return nil, fmt.Errorf("%s has no path: Prometheus takes samples at /api/v1/write, Thanos at /api/v1/receive, Mimir at /api/v1/push", u)
 	}
-	return &Sender{o: o, box: outbox{o.Dir, o.Size}, table: newTable(o.Series), wake: make(chan struct{}, 1)}, nil
+	s := &Sender{o: o, box: outbox{o.Dir, o.Size}, table: newTable(o.Series), wake: make(chan struct{}, 1)}
+	if o.Client != nil {
+		o.Client.Dated = s.clock.answered
+	}
+	return s, nil
 }
 
 // Sample implements recording.Sink.
@@ -120,6 +125,7 @@ func (s *Sender) collect(now time.Time) {
 	if s.o.More != nil {
 		more = s.o.More()
 	}
+	more = append(more, s.clock.measured(now)...)
 	all, left := s.table.take(recording.Time(now.UnixNano()), more)
 	all = s.relabelled(all)
 	lost := 0

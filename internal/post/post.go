@@ -20,6 +20,8 @@ import (
 type Client struct {
 	// Timeout is that of one request.
 	Timeout time.Duration
+	// Dated takes the Date of each answer, with when its request was sent and the answer began; nil: nobody.
+	Dated   func(date string, sent, got time.Time)
 	headers http.Header
 	http    http.Client
 }
@@ -50,7 +52,11 @@ func (c *Client) Post(ctx context.Context, to string, of http.Header, body []byt
 			req.Header[name] = values
 		}
 	}
+	sent := time.Now()
 	resp, err := c.http.Do(req)
+	if err == nil && c.Dated != nil {
+		c.Dated(resp.Header.Get("Date"), sent, time.Now())
+	}
 	if err != nil {
 		var with *url.Error
 		if errors.As(err, &with) {

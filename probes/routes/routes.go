@@ -10,8 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"snag/internal/kernel"
 	"snag/internal/netns"
 	"snag/internal/nldump"
 	"snag/probes/probe"
@@ -74,19 +73,11 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 		env: env, cancel: cancel, done: make(chan struct{}), meter: m,
 		set: netns.Set{Proc: env.Proc, NameDirs: netns.NameDirs, Own: env.Netns, Shared: env.Spaces},
 		shared: &shared{env: env, meter: m, reply: make([]byte, nldump.ReplyMost),
-			nftables:  moduleThere(env.Proc, env.Sys, "/lib/modules/"+release(), "nf_tables"),
-			ctnetlink: moduleThere(env.Proc, env.Sys, "/lib/modules/"+release(), "nf_conntrack_netlink")},
+			nftables:  kernel.ModuleThere(env.Proc, env.Sys, kernel.Modules(), "nf_tables"),
+			ctnetlink: kernel.ModuleThere(env.Proc, env.Sys, kernel.Modules(), "nf_conntrack_netlink")},
 	}
 	go p.run(ctx)
 	return p, nil
-}
-
-func release() string {
-	var u unix.Utsname
-	if unix.Uname(&u) != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(u.Release[:])
 }
 
 // Stop takes the last measurement and ends the probe.

@@ -1,4 +1,4 @@
-package routes
+package kernel
 
 import (
 	"bytes"
@@ -6,12 +6,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
-// moduleThere tells whether a module is part of the kernel or loaded. Where nf_tables
+// Modules is the folder of the running kernel's modules.
+func Modules() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return "/lib/modules/" + unix.ByteSliceToString(u.Release[:])
+}
+
+// ModuleThere tells whether a module is part of the kernel or loaded. Where nf_tables
 // is neither there are no rules, and asking would have the kernel load it
 // (net/netfilter/nfnetlink.c, nfnetlink_rcv_msg).
-func moduleThere(proc, sys, modules, name string) bool {
+func ModuleThere(proc, sys, modules, name string) bool {
 	if _, err := os.Stat(filepath.Join(proc, "modules")); errors.Is(err, fs.ErrNotExist) {
 		return true // a kernel that can load nothing
 	}

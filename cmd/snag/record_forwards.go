@@ -1,0 +1,41 @@
+package main
+
+import (
+	"time"
+
+	"snag/fleet/forwards"
+	"snag/fleet/remotewrite"
+	"snag/recording"
+)
+
+// everyForwards is how often connection tracking is read: a busy host's has hundreds of thousands of entries.
+const everyForwards = time.Minute
+
+// forwarding remembers which addresses of services stand for which servers.
+type forwarding struct {
+	read func() ([]forwards.Forward, error)
+	at   time.Time
+	last []forwards.Forward
+	bad  bool
+}
+
+func newForwarding() *forwarding {
+	return &forwarding{read: func() ([]forwards.Forward, error) { return forwards.Read("/proc", "/sys") }}
+}
+
+// series are what snag find --fleet follows such an address by.
+func (f *forwarding) series(now time.Time, note func(string)) (out []remotewrite.Measured) {
+	if now.Sub(f.at) >= everyForwards {
+		var err error
+		f.at = now
+		if f.last, err = f.read(); err != nil && !f.bad {
+			f.bad = true
+			note("--remote-write: which servers are behind the addresses of services is not known: " + err.Error())
+		}
+	}
+	for _, x := range f.last {
+		out = append(out, remotewrite.Measured{Name: "snag_host_forward_connections",
+			Labels: recording.Labels{"server": x.From.String(), "to": x.To.String()}, Value: float64(x.Connections)})
+	}
+	return out
+}
