@@ -16,14 +16,15 @@ type host struct {
 	name     string
 	r        *recording.Recording
 	s        *scene.Scene
+	l        *ledger.Ledger
 	found    []*candidate
 	settled  []Entry
 	symptoms []scene.Symptom
 	delays   map[scene.NodeID][]ledger.Delay
 }
 
-// judgeHosts weighs the suspects on each part by itself, and connects across them
-// only what coincides in time more often than by chance: no scene ties two hosts.
+// judgeHosts weighs the suspects on each part by itself, and connects across them what calls that both hosts saw tie
+// (byFlows), and else only what coincides in time more often than by chance.
 func judgeHosts(v *Verdict, all []*suspect.Suspect) (found []*candidate, settled []Entry, g *graph) {
 	var hosts []*host
 	names := v.Recording.PartNames()
@@ -31,6 +32,7 @@ func judgeHosts(v *Verdict, all []*suspect.Suspect) (found []*candidate, settled
 		r.Baseline = v.Recording.Baseline
 		h := &host{name: names[i], r: r, s: scene.Build(r)}
 		l := ledger.Build(h.s, r)
+		h.l = l
 		h.delays = addFelt(h.s, l)
 		on := tried(h.s, r)
 		addTried(h.s, on)
@@ -57,6 +59,7 @@ func judgeHosts(v *Verdict, all []*suspect.Suspect) (found []*candidate, settled
 			at[c], g.windows[c], c.host = h, h.s.Window, h
 		}
 	}
+	g.byFlows(hosts, at, where)
 	g.across(at, where)
 	v.Warnings = append(v.Warnings, g.doubts...)
 	g.breakLoops()
