@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -199,7 +200,7 @@ func compareClocks(ctx context.Context, files []file, times []written, given giv
 			see(path, shortHost(host))
 		}
 	}
-	h.known = settle(order, append(h.captured(s), h.named(ctx, files)...))
+	h.known = settle(order, slices.Concat(h.captured(s), h.named(ctx, files), h.recorded(given)))
 	h.many = len(order) > 1
 	for _, i := range loose {
 		if clock, ok := h.beside(times[i], s); ok {
