@@ -44,6 +44,8 @@ type Named struct {
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 	Harm    string `json:"harm,omitempty"` // of a culprit: what it cost; "" if nobody can tell
+	// Beyond is the address of another host that a culprit's cause is at or behind; "" of one on this host.
+	Beyond string `json:"beyond,omitempty"`
 }
 
 // GroupKey is equal for incidents with the same culprits or, without a culprit, the same symptoms.

@@ -115,8 +115,10 @@ type Entry struct {
 	Elsewhere  bool               `json:"elsewhere,omitempty"`
 	Subject    string             `json:"subject"`
 	SubjectRef *recording.Subject `json:"subject_ref"`
-	Text       string             `json:"text"`
-	Confidence float64            `json:"confidence"`
+	// Beyond is the address of another host that a culprit's cause is at or behind; absent of one on this host.
+	Beyond     string  `json:"beyond,omitempty"`
+	Text       string  `json:"text"`
+	Confidence float64 `json:"confidence"`
 	// Proof is what an accusation rests on, in the words of the text: "1 proof, 2 strong signs"; absent of what is not
 	// accused.
 	Proof string `json:"proof,omitempty"`
@@ -278,7 +280,9 @@ func NewDocument(v *verdict.Verdict) Document {
 		byID[e.ID] = e.Suspect.Name
 	}
 	for _, e := range v.Entries {
-		d.Verdict = append(d.Verdict, entry(e, byID))
+		row := entry(e, byID)
+		row.Beyond = v.Beyond(e)
+		d.Verdict = append(d.Verdict, row)
 	}
 	finite(reflect.ValueOf(&d).Elem())
 	return d

@@ -23,6 +23,8 @@ import (
 type fleetFlags struct {
 	store, hosts string
 	headers      []string
+
+	recordings, recordingsToken, recordingsCA string
 }
 
 func (f *fleetFlags) register(cmd *cobra.Command) {
@@ -30,10 +32,14 @@ func (f *fleetFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.store, "fleet", "", "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090 (docs/fleet.md)")
 	flags.StringVar(&f.hosts, "hosts", "", "with --fleet: whose troubles are looked for, as 'role=\"edge\"' (default: all)")
 	flags.StringArrayVar(&f.headers, "fleet-header", nil, "with --fleet: a header for the store, as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
+	flags.StringVar(&f.recordings, "recordings", "", "with --fleet: also judge what the hosts that matter recorded, together: the URL of snag serve on each, as 'https://{address}:9849', or the folder of each ring, as '/srv/rings/{host}'")
+	flags.StringVar(&f.recordingsToken, "recordings-token-file", "", "with --recordings: the file with the token of snag serve on those hosts")
+	flags.StringVar(&f.recordingsCA, "recordings-ca", "", "with --recordings: the authority of those hosts' certificates (PEM; default: the system's)")
 }
 
 // withFleet are the flags of find that --fleet goes with.
-var withFleet = map[string]bool{"fleet": true, "hosts": true, "fleet-header": true, "at": true, "json": true, "quiet": true}
+var withFleet = map[string]bool{"fleet": true, "hosts": true, "fleet-header": true, "at": true, "json": true, "quiet": true,
+	"recordings": true, "recordings-token-file": true, "recordings-ca": true, "out": true}
 
 // mostFleet is how long the store may take.
 const mostFleet = time.Minute
@@ -61,6 +67,13 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 	if err != nil {
 		return err
 	}
+	from, err := f.fleet.source()
+	if err != nil {
+		return err
+	}
+	if from == nil && f.out != "" {
+		return cli.Usage("--out: with --fleet it keeps what --recordings fetches")
+	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), mostFleet)
 	defer cancel()
 	all, err := hosts.Read(ctx, store, f.fleet.hosts, at)
@@ -69,22 +82,39 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 	}
 	causes := all.Causes()
 	standing := all.Standing(causes)
-	if f.show.json {
-		enc := json.NewEncoder(shown.JSON(os.Stdout))
-		enc.SetIndent("", "  ")
-		err = enc.Encode(all.Document(causes))
-	} else {
-		err = all.WriteText(shown.To(os.Stdout), f.fleet.store, causes)
+	var more *together
+	if from != nil {
+		if more, err = joined(cmd.Context(), f, from, all, causes); err != nil {
+			return fmt.Errorf("find --fleet: %w", err)
+		}
 	}
+	err = f.showFleet(all, causes, more)
 	switch {
 	case err != nil:
 		return err
-	case standing == hosts.Found:
+	case standing == hosts.Found || more != nil && more.code == cli.ExitCulprit:
 		return &cli.Exit{Code: cli.ExitCulprit}
 	case standing != hosts.Well:
 		return &cli.Exit{Code: cli.ExitCantTell}
 	}
 	return nil
+}
+
+func (f *findFlags) showFleet(all *hosts.Fleet, causes []hosts.Cause, more *together) error {
+	if f.show.json {
+		d := all.Document(causes)
+		if more != nil {
+			more.document(&d)
+		}
+		enc := json.NewEncoder(shown.JSON(os.Stdout))
+		enc.SetIndent("", "  ")
+		return enc.Encode(d)
+	}
+	err := all.WriteText(shown.To(os.Stdout), f.fleet.store, causes)
+	if err == nil && more != nil {
+		err = more.write(os.Stdout)
+	}
+	return err
 }
 
 // fleetTime is the time that --at names; now without it.

@@ -74,7 +74,7 @@ var hurts = []string{"culprit", "unproved"}
 // findingOf reads the JSON document of a verdict.
 func findingOf(document []byte) (recorder.Finding, error) {
 	type row struct {
-		Suspect, Name, State, Subject, Text string
+		Suspect, Name, State, Subject, Text, Beyond string
 		Elsewhere                           bool
 		Harm                                *struct{ Text string }
 	}
@@ -89,7 +89,7 @@ func findingOf(document []byte) (recorder.Finding, error) {
 	f := recorder.Finding{Standing: v.Standing, Hurt: slices.Contains(hurts, v.Standing)}
 	for _, r := range v.Verdict {
 		if r.State == "culprit" && !r.Elsewhere {
-			one := recorder.Named{Name: r.Suspect, Subject: r.Subject, Text: r.Text}
+			one := recorder.Named{Name: r.Suspect, Subject: r.Subject, Text: r.Text, Beyond: r.Beyond}
 			if r.Harm != nil {
 				one.Harm = r.Harm.Text
 			}

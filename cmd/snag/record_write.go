@@ -133,7 +133,11 @@ func incidentSeries(i recorder.Incident) (out []remotewrite.Measured) {
 	}
 	out = append(out, remotewrite.Measured{Name: "snag_incident_begin_timestamp_seconds", Value: float64(i.Start.Unix())})
 	for n, c := range i.Culprits[:min(len(i.Culprits), mostCulprits)] {
-		out = append(out, remotewrite.Measured{Name: "snag_incident_culprit", Labels: recording.Labels{"suspect": c.Name, "subject": cutLabel(c.Subject)}, Value: float64(n + 1)})
+		labels := recording.Labels{"suspect": c.Name, "subject": cutLabel(c.Subject)}
+		if c.Beyond != "" {
+			labels["beyond"] = cutLabel(c.Beyond)
+		}
+		out = append(out, remotewrite.Measured{Name: "snag_incident_culprit", Labels: labels, Value: float64(n + 1)})
 	}
 	for _, s := range i.Symptoms[:min(len(i.Symptoms), mostSymptoms)] {
 		out = append(out, remotewrite.Measured{Name: "snag_incident_symptom", Labels: recording.Labels{"symptom": s.Name, "subject": cutLabel(s.Subject)}, Value: 1})

@@ -86,12 +86,13 @@ func serve(ctx context.Context, f serveFlags) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	run := agent.Child(self)
+	folder := func() (string, error) { return private.New(time.Now()) }
 	tools := mcp.NewHTTP(ctx, agent.Server(agent.Options{
 		Version: cli.Version, Ring: f.ring, Run: run, Root: os.Geteuid() == 0,
-		NewFolder: func() (string, error) { return private.New(time.Now()) },
+		NewFolder: folder,
 	}))
 	h := pages.Handler(pages.Options{
-		At: at, Host: host, Ring: recorder.Ring{Dir: f.ring}, Run: run, Access: pages.NewAccess(token, at, config != nil), MCP: tools,
+		At: at, Host: host, Ring: recorder.Ring{Dir: f.ring}, Run: run, Access: pages.NewAccess(token, at, config != nil), MCP: tools, NewFolder: folder,
 	})
 	scheme := "http"
 	if config != nil {

@@ -68,12 +68,11 @@ func (f *Fleet) behind(asking *Host, server string) (out []forward) {
 	return out
 }
 
-// at is the host that has an address, and its service there; false: none that is known. A name or a port alone is
-// none.
+// at is the host that has an address, and its service there; false: none that is known. A name is none.
 func (f *Fleet) at(server string) (place, bool) {
 	host, port, err := net.SplitHostPort(server)
 	if err != nil {
-		return place{}, false
+		host, port = server, "" // of a peer that is known by its address alone
 	}
 	a, err := netip.ParseAddr(host)
 	if err != nil || a.IsLoopback() {
@@ -95,7 +94,7 @@ func (f *Fleet) at(server string) (place, bool) {
 		return place{}, false
 	}
 	for _, s := range found.Services {
-		if strings.HasSuffix(s.Listener, ":"+port) {
+		if port != "" && strings.HasSuffix(s.Listener, ":"+port) {
 			return place{found, s, server}, true
 		}
 	}

@@ -2,7 +2,6 @@ package hosts
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -34,13 +33,6 @@ type Step struct {
 	Behind   string // the server that Server stands for (NAT, IPVS); "": itself
 	Figures         // of the calls, as From measures them; zero: not measured
 	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
-}
-
-// away are the suspects whose cause is a server that the host asks.
-var away = map[string]bool{
-	"slow-dependency": true, "upstream-refused": true, "server-stall": true, "uplink-blackhole": true,
-	// Of a live stream, the layer before: it sends less, or nothing, or its way is too narrow.
-	"encoder-stall": true, "publisher-sends-less": true, "uplink-throttled": true,
 }
 
 // mostOfTime is the share of its answers' time from which on calls are what a host waits for.
@@ -107,18 +99,15 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 	}
 }
 
-var server = regexp.MustCompile(`(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}\b`)
-
 // waitsFor is the server that a host waits for: by its own verdict or, without one, by the time that its calls take.
 // own says which addresses are the host's own.
 func (h *Host) waitsFor(own func(server string) bool) (Step, bool) {
 	if len(h.Culprits) > 0 {
 		c := h.Culprits[0]
-		all := slices.DeleteFunc(server.FindAllString(c.Subject, -1), own)
-		if !away[c.Name] || len(all) == 0 {
+		at := c.Beyond
+		if at == "" || own(at) {
 			return Step{}, false
 		}
-		at := all[0]
 		s := Step{From: h.Name, Server: at, Why: c.Name}
 		for _, call := range h.Calls {
 			if call.Server == at {

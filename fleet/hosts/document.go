@@ -1,6 +1,9 @@
 package hosts
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Document is what snag find --fleet --json writes (docs/fleet.md).
 type Document struct {
@@ -10,6 +13,14 @@ type Document struct {
 	Causes   []cause   `json:"causes"`
 	Hosts    []host    `json:"hosts"`
 	Warnings []string  `json:"warnings"`
+	Joined   *Joined   `json:"recordings,omitempty"`
+}
+
+// Joined is what the hosts that matter recorded, judged together.
+type Joined struct {
+	Hosts   []string        `json:"hosts"`
+	Failed  []string        `json:"failed"`
+	Verdict json.RawMessage `json:"verdict,omitempty"` // as snag read --json writes it
 }
 
 type cause struct {
@@ -49,6 +60,7 @@ type host struct {
 type named struct {
 	Name    string `json:"name"`
 	Subject string `json:"subject"`
+	Beyond  string `json:"beyond,omitempty"`
 }
 
 // Document is the fleet with its causes as JSON has it. Hosts that were not asked for are left out.
@@ -59,7 +71,7 @@ func (f *Fleet) Document(causes []Cause) Document {
 		for _, v := range c.Victims {
 			one := victim{Host: v.Host, Way: []step{}}
 			if v.Symptom.Name != "" {
-				one.Symptom = &named{v.Symptom.Name, v.Symptom.Subject}
+				one.Symptom = &named{Name: v.Symptom.Name, Subject: v.Symptom.Subject}
 			}
 			for _, s := range v.Way {
 				one.Way = append(one.Way, step{s.From, s.To, s.Server, s.Behind, s.Why, s.Rate, s.Mean})

@@ -25,6 +25,9 @@ type Host struct {
 	// Chosen: it is one of those whose victims were asked for.
 	Chosen bool
 	Since  time.Time // its incident; zero: it has none
+	// Ahead is how far its clock is ahead of the store's, and AheadError by how much that may be wrong; 0 and 0 where
+	// that is not known.
+	Ahead, AheadError time.Duration
 	// Culprits of it, the first of the verdict first, and symptoms.
 	Culprits, Symptoms []Named
 	Services           []*Service
@@ -43,7 +46,11 @@ type forward struct {
 }
 
 // Named is a culprit or a symptom of a host's own verdict.
-type Named struct{ Name, Subject string }
+type Named struct {
+	Name, Subject string
+	// Beyond is the address of another host that a culprit's cause is at or behind; "" of one on its host.
+	Beyond string
+}
 
 // Service is what a host's processes answer.
 type Service struct {
@@ -107,16 +114,18 @@ func Read(ctx context.Context, q Querier, chosen string, at time.Time) (*Fleet, 
 		{"snag_record_up", func(h *Host, s prom.Sample) { h.Recording = s.Value > 0 }},
 		{"snag_incident_begin_timestamp_seconds", func(h *Host, s prom.Sample) { h.Since = time.Unix(int64(s.Value), 0) }},
 		{"sort(snag_incident_culprit)", func(h *Host, s prom.Sample) {
-			h.Culprits = append(h.Culprits, Named{s.Labels["suspect"], s.Labels["subject"]})
+			h.Culprits = append(h.Culprits, Named{s.Labels["suspect"], s.Labels["subject"], s.Labels["beyond"]})
 		}},
 		{"snag_incident_symptom", func(h *Host, s prom.Sample) {
-			h.Symptoms = append(h.Symptoms, Named{s.Labels["symptom"], s.Labels["subject"]})
+			h.Symptoms = append(h.Symptoms, Named{Name: s.Labels["symptom"], Subject: s.Labels["subject"]})
 		}},
 		{"snag_host_address", func(h *Host, s prom.Sample) {
 			if a, err := netip.ParseAddr(s.Labels["address"]); err == nil {
 				h.addresses = append(h.addresses, a.Unmap())
 			}
 		}},
+		{"snag_clock_ahead_seconds", func(h *Host, s prom.Sample) { h.Ahead = seconds(s.Value) }},
+		{"snag_clock_ahead_error_seconds", func(h *Host, s prom.Sample) { h.AheadError = seconds(s.Value) }},
 		{"snag_host_forward_connections", func(h *Host, s prom.Sample) {
 			if h.forwards == nil {
 				h.forwards = map[string][]forward{}
@@ -137,6 +146,8 @@ func Read(ctx context.Context, q Querier, chosen string, at time.Time) (*Fleet, 
 	}
 	return f, nil
 }
+
+func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 
 // all hands each series to the host that it is of. make: a host that is not known yet is made.
 func (f *Fleet) all(ctx context.Context, q Querier, expression string, take func(*Host, prom.Sample), makeHost bool) error {

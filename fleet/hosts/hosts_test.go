@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ func (s *store) add(name, instance string, value float64, labels ...string) {
 	s.all = append(s.all, prom.Sample{Labels: l, Value: value, At: now})
 }
 
+var address = regexp.MustCompile(`\d+(\.\d+){3}:\d+`)
+
 // host adds a recorder that sent its last value so long ago.
 func (s *store) host(name, role, address string, ago time.Duration) {
 	s.add("seen", name, float64(now.Add(-ago).UnixMilli())/1000)
@@ -43,7 +46,11 @@ func (s *store) host(name, role, address string, ago time.Duration) {
 func (s *store) incident(name, suspect, subject, symptom string) {
 	s.add("snag_incident_begin_timestamp_seconds", name, float64(now.Add(-5*time.Minute).Unix()))
 	if suspect != "" {
-		s.add("snag_incident_culprit", name, 1, "suspect", suspect, "subject", subject)
+		beyond := ""
+		if suspect != "runtime-pause" && name != "encoder" { // as a recorder says it
+			beyond = address.FindString(subject)
+		}
+		s.add("snag_incident_culprit", name, 1, "suspect", suspect, "subject", subject, "beyond", beyond)
 	}
 	if symptom != "" {
 		s.add("snag_incident_symptom", name, 1, "symptom", symptom, "subject", "nginx[7] listening on 0.0.0.0:80")
@@ -291,5 +298,23 @@ func TestLayersOfAStream(t *testing.T) {
 	text, causes, _ := told(t, s, "")
 	if len(causes) != 1 || causes[0].Host != "encoder" || causes[0].Suspect != "encoder-stall" || len(causes[0].Victims) != 3 {
 		t.Errorf("%s%+v", text, causes)
+	}
+}
+
+// The recordings of the host with the cause and of those on a way are fetched before those of more victims.
+func TestHostsThatMatter(t *testing.T) {
+	s := storm()
+	for i := range 20 {
+		name := fmt.Sprintf("a-%02d", i) // before all others in order
+		s.host(name, "edge", fmt.Sprintf("10.0.2.%d", i+1), 5*time.Second)
+		s.incident(name, "slow-dependency", "peer 10.0.0.3:8080 (netns 7)", "request-latency")
+	}
+	_, causes, f := told(t, s, "")
+	var names []string
+	for _, h := range f.Matter(causes) {
+		names = append(names, h.Name)
+	}
+	if len(names) != mostMatter || !strings.Contains(strings.Join(names, " "), "origin-3") {
+		t.Errorf("%v", names)
 	}
 }

@@ -27,6 +27,8 @@ type Options struct {
 	Run    agent.Run
 	Access *Access
 	MCP    http.Handler
+	// NewFolder makes a folder that nobody else can read, for a recording that is asked for.
+	NewFolder func() (string, error)
 }
 
 // Bounds.
@@ -63,6 +65,7 @@ func Handler(o Options) http.Handler {
 	read.HandleFunc("/incident/{id}", s.incident)
 	open := http.NewServeMux()
 	open.Handle("/", o.Access.Pages(web.ReadOnly(web.AtMost(atOnce, read))))
+	open.Handle("/recording", o.Access.Program(web.ReadOnly(web.AtMost(mostPages, http.HandlerFunc(s.recording)))))
 	open.Handle("/mcp", o.Access.Program(o.MCP))
 	open.HandleFunc("/login", o.Access.Login)
 	open.HandleFunc("/logout", o.Access.Logout)
