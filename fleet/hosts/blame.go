@@ -35,8 +35,8 @@ type Step struct {
 	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
 }
 
-// away are the suspects whose cause is a server that the host asks.
-var away = map[string]bool{"slow-dependency": true, "upstream-refused": true, "server-stall": true, "uplink-blackhole": true}
+// isAway are the suspects whose cause is a server that the host asks.
+var isAway = map[string]bool{"slow-dependency": true, "upstream-refused": true, "server-stall": true, "uplink-blackhole": true}
 
 // mostOfTime is the share of its answers' time from which on calls are what a host waits for.
 const mostOfTime = 0.5
@@ -84,7 +84,7 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 			}
 			return c, way
 		}
-		next, _ := f.at(step.Server)
+		next := f.at(step.Server)
 		if next == nil {
 			way = append(way, step)
 			return Cause{Server: step.Server, Since: h.Since}, way
@@ -100,15 +100,23 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 
 var server = regexp.MustCompile(`(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}\b`)
 
+// named is the server that a host's own verdict names as what it waits for.
+func (h *Host) named() (at string, away bool) {
+	if len(h.Culprits) == 0 || !isAway[h.Culprits[0].Name] {
+		return "", false
+	}
+	at = server.FindString(h.Culprits[0].Subject)
+	return at, at != ""
+}
+
 // waitsFor is the server that a host waits for: by its own verdict or, without one, by the time that its calls take.
 func (h *Host) waitsFor() (Step, bool) {
 	if len(h.Culprits) > 0 {
-		c := h.Culprits[0]
-		at := server.FindString(c.Subject)
-		if !away[c.Name] || at == "" {
+		at, away := h.named()
+		if !away {
 			return Step{}, false
 		}
-		s := Step{From: h.Name, Server: at, Why: c.Name}
+		s := Step{From: h.Name, Server: at, Why: h.Culprits[0].Name}
 		for _, call := range h.Calls {
 			if call.Server == at {
 				s.Figures = call.Figures
@@ -117,12 +125,8 @@ func (h *Host) waitsFor() (Step, bool) {
 		}
 		return s, true
 	}
-	served := 0.0
-	for _, s := range h.Services {
-		served += s.Rate * s.Mean
-	}
 	for _, c := range h.Calls {
-		if c.Rate*c.Mean >= mostOfTime*served && c.Rate > 0 && served > 0 {
+		if c.Most && c.Rate > 0 {
 			return Step{From: h.Name, Server: c.Server, Figures: c.Figures}, true
 		}
 	}
