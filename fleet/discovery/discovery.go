@@ -71,13 +71,23 @@ func Parse(spec string, dial Dial) (Source, error) {
 	kind, rest, found := strings.Cut(spec, ":")
 	parse := kinds[kind]
 	if !found || parse == nil {
-		return nil, fmt.Errorf("%q: write KIND:…, KIND one of %s, as file:/etc/prometheus/targets/*.json", shown(spec), strings.Join(Kinds(), ", "))
+		return nil, fmt.Errorf("%q: write KIND:…, KIND one of %s, as file:/etc/prometheus/targets/*.json", hide(spec), strings.Join(Kinds(), ", "))
 	}
 	s, err := parse(rest, dial)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", shown(spec), err)
+		return nil, fmt.Errorf("%s: %w", hide(spec), err)
 	}
 	return s, nil
+}
+
+// hide takes what may be a user and a password out of a spec.
+func hide(spec string) string {
+	if before, after, ok := strings.Cut(spec, "://"); ok {
+		if at := strings.LastIndexByte(after, '@'); at >= 0 {
+			spec = before + "://…" + after[at:]
+		}
+	}
+	return shown(spec)
 }
 
 // Targets asks once.

@@ -10,6 +10,20 @@ type Document struct {
 	Causes   []cause   `json:"causes"`
 	Hosts    []host    `json:"hosts"`
 	Warnings []string  `json:"warnings"`
+	// Discovery is what --hosts-from lists; left out without it.
+	Discovery *listed `json:"discovery,omitempty"`
+}
+
+type listed struct {
+	Source   string   `json:"source"`
+	Hosts    int      `json:"hosts"`
+	Missing  []missed `json:"missing"`
+	Problems []string `json:"problems"`
+}
+
+type missed struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
 }
 
 type cause struct {
@@ -70,6 +84,12 @@ func (f *Fleet) Document(causes []Cause) Document {
 	for _, name := range f.names() {
 		if h := f.Hosts[name]; h.Chosen {
 			d.Hosts = append(d.Hosts, host{h.Name, h.Seen, h.state(), h.Since, allNamed(h.Culprits), allNamed(h.Symptoms)})
+		}
+	}
+	if f.Source != "" {
+		d.Discovery = &listed{f.Source, f.Listed, []missed{}, append([]string{}, f.Unlisted...)}
+		for _, m := range f.Missing {
+			d.Discovery.Missing = append(d.Discovery.Missing, missed(m))
 		}
 	}
 	return d

@@ -47,6 +47,13 @@ type Fleet struct {
 	Hosts    map[string]*Host
 	Warnings []string // what the store could not say
 
+	// Of discovery, where it was asked (Expect): its name, how many hosts it lists, which of them have no recorder, and
+	// what of it could not be read.
+	Source   string
+	Listed   int
+	Missing  []Missing
+	Unlisted []string
+
 	byAddress map[netip.Addr][]string // names of the hosts that have an address
 }
 
