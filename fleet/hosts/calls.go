@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"snag/fleet/prom"
@@ -14,30 +13,32 @@ import (
 // without a verdict, those that take most of their answers' time. A host with a cause of its own waits for nobody.
 func (r *reader) calls(ctx context.Context, of []*Host) error {
 	var unproved, all []string
-	servers := map[string]bool{}
+	wanted := map[string][]string{} // servers by host
 	for _, h := range of {
 		at, away := h.named()
 		switch {
 		case len(h.Culprits) == 0:
 			unproved = append(unproved, h.Name)
 		case away:
-			servers[at] = true
+			wanted[h.Name] = []string{at}
 		default:
 			continue
 		}
 		all = append(all, h.Name)
 	}
-	err := r.chunks(unproved, func(names string) error {
+	if err := r.chunks(unproved, func(names string) error {
 		return r.all(ctx, most(names), func(h *Host, s prom.Sample) {
 			h.call(s.Labels).Most = true
-			servers[s.Labels["server"]] = true
+			wanted[h.Name] = append(wanted[h.Name], s.Labels["server"])
 		}, false)
-	})
-	if err != nil || len(servers) == 0 {
+	}); err != nil {
 		return err
 	}
-	if err := r.chunks(all, func(names string) error { return r.figures(ctx, names, servers) }); err != nil {
-		return err
+	all = slices.DeleteFunc(all, func(name string) bool { return len(wanted[name]) == 0 })
+	for some := range slices.Chunk(all, mostNames) {
+		if err := r.figures(ctx, some, wanted); err != nil {
+			return err
+		}
 	}
 	for _, h := range of {
 		h.settle()
@@ -51,13 +52,14 @@ func most(names string) string {
 		names, over, mostOfTime, names, over)
 }
 
-// figures reads the calls of hosts to servers. Where there are more servers than one query has room for, all calls of
-// the hosts are read, and those to other servers are left out here.
-func (r *reader) figures(ctx context.Context, names string, servers map[string]bool) error {
-	selector := "{instance=~" + names + "}"
-	if len(servers) <= mostNames {
-		selector = "{instance=~" + names + ",server=~" + oneOf(slices.Sorted(maps.Keys(servers))) + "}"
+// figures reads the calls of hosts to the servers that are wanted of them.
+func (r *reader) figures(ctx context.Context, names []string, wanted map[string][]string) error {
+	var servers []string
+	for _, name := range names {
+		servers = append(servers, wanted[name]...)
 	}
+	slices.Sort(servers)
+	selector := "{instance=~" + oneOf(names) + ",server=~" + oneOf(slices.Compact(servers)) + "}"
 	for _, one := range []struct {
 		ask    string
 		figure func(*Figures) *float64
@@ -67,7 +69,7 @@ func (r *reader) figures(ctx context.Context, names string, servers map[string]b
 		{"snag_dependency_open_requests" + selector, func(x *Figures) *float64 { return &x.Open }},
 	} {
 		if err := r.all(ctx, "sum by (instance, process, server) ("+one.ask+")", func(h *Host, s prom.Sample) {
-			if servers[s.Labels["server"]] {
+			if slices.Contains(wanted[h.Name], s.Labels["server"]) {
 				*one.figure(&h.call(s.Labels).Figures) += s.Value
 			}
 		}, false); err != nil {
