@@ -107,7 +107,7 @@ bench-load: ## snag load beside sockperf, wrk2, wrk, fortio, ghz, iperf3 and red
 	unshare --net bin/bench-load -rounds '$(or $(ROUNDS),3)' -only '$(ONLY)' $(if $(TABLES),-tables)
 
 HOSTS ?= 10,100,300,1000
-bench-fleet-scale: build ## snag find --fleet on a real Prometheus with simulated hosts (about 2 min and 2.5 MB of memory a host; HOSTS=10,3000, THIN=1: only what find reads, BEFORE=FILE: an older snag beside it, CAPTURE=1: what hosts send is recorded again, root)
+bench-fleet-scale: build ## snag find --fleet on a real Prometheus with simulated hosts (about 2 min, 2.5 MB of memory for each host; HOSTS=10,3000, THIN=1: only what find reads, BEFORE=FILE: an older snag beside it, CAPTURE=1: what hosts send is recorded again, root)
 	$(if $(CAPTURE),$(GO) run ./tools/benchfleet -capture tools/benchfleet/testdata/recorder.snappy)
 	$(GO) run ./tools/benchfleet -snag bin/snag -hosts '$(HOSTS)' -before '$(BEFORE)' $(if $(THIN),-thin -rounds 1)
 
