@@ -58,15 +58,15 @@ func (r *reader) seen(ctx context.Context, chosen string) error {
 	if chosen != "" {
 		selector += "{" + chosen + "}"
 	}
-	any := false
+	found := false
 	if err := r.all(ctx, "max by (instance) (last_over_time("+selector+"[1h]))", func(h *Host, _ prom.Sample) {
-		h.Chosen, any = true, true
+		h.Chosen, found = true, true
 		h.Gone = h.Gone || h.Seen.IsZero()
 	}, true); err != nil {
 		return err
 	}
 	switch {
-	case any:
+	case found:
 	case len(r.Hosts) == 0 && chosen == "":
 		return fmt.Errorf("no recorder has sent anything within %s before %s: start snag record --remote-write on the hosts", remembered, r.At.UTC().Format(time.RFC3339))
 	default:
