@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"snag/fleet/discovery"
+	"snag/fleet/fetch"
 	"snag/fleet/hosts"
 	"snag/fleet/prom"
 	"snag/internal/cli"
@@ -21,8 +23,8 @@ import (
 
 // fleetFlags are --fleet and what belongs to it.
 type fleetFlags struct {
-	store, hosts string
-	headers      []string
+	store, hosts, from string
+	headers            []string
 
 	recordings, recordingsToken, recordingsCA string
 }
@@ -31,6 +33,7 @@ func (f *fleetFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.store, "fleet", "", "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090 (docs/fleet.md)")
 	flags.StringVar(&f.hosts, "hosts", "", "with --fleet: whose troubles are looked for, as 'role=\"edge\"' (default: all)")
+	flags.StringVar(&f.from, "hosts-from", "", "with --fleet: which hosts there are to be, by discovery: file:PATTERN, dns:NAME, consul:URL?service=NAME, kubernetes:node or static:HOST,HOST (docs/discovery.md); one that has no recorder is named as not seen")
 	flags.StringArrayVar(&f.headers, "fleet-header", nil, "with --fleet: a header for the store, as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
 	flags.StringVar(&f.recordings, "recordings", "", "with --fleet: also judge what the hosts that matter recorded, together: the URL of snag serve on each, as 'https://{address}:9849', or the folder of each ring, as '/srv/rings/{host}'")
 	flags.StringVar(&f.recordingsToken, "recordings-token-file", "", "with --recordings: the file with the token of snag serve on those hosts")
@@ -38,7 +41,7 @@ func (f *fleetFlags) register(cmd *cobra.Command) {
 }
 
 // withFleet are the flags of find that --fleet goes with.
-var withFleet = map[string]bool{"fleet": true, "hosts": true, "fleet-header": true, "at": true, "json": true, "quiet": true,
+var withFleet = map[string]bool{"fleet": true, "hosts": true, "hosts-from": true, "fleet-header": true, "at": true, "json": true, "quiet": true,
 	"recordings": true, "recordings-token-file": true, "recordings-ca": true, "out": true}
 
 // mostFleet is how long the store may take.
@@ -76,15 +79,48 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), mostFleet)
 	defer cancel()
-	all, err := hosts.Read(ctx, store, f.fleet.hosts, at)
+	all, err := f.fleet.read(ctx, store, at)
 	if err != nil {
-		return fmt.Errorf("find --fleet: %w", err)
+		return err
 	}
+	return f.judgeFleet(cmd.Context(), store, all, from)
+}
+
+// read asks discovery and the store. Without the list nobody is judged, as a list that could not be read would pass for
+// one that is complete.
+func (f *fleetFlags) read(ctx context.Context, store *prom.Client, at time.Time) (*hosts.Fleet, error) {
+	var source discovery.Source
+	var list discovery.List
+	var err error
+	if f.from != "" {
+		if source, err = discovery.Parse(f.from, nil); err != nil {
+			return nil, cli.Usage("--hosts-from: %v", err)
+		}
+		if strings.HasPrefix(f.from, "kubernetes:service") {
+			return nil, cli.Usage("--hosts-from: a service of Kubernetes is no host: write kubernetes:node")
+		}
+		if list, err = source.List(ctx); err != nil {
+			return nil, fmt.Errorf("find --hosts-from: %w", err)
+		}
+	}
+	all, err := hosts.Read(ctx, store, f.hosts, at)
+	if err == nil && source != nil {
+		err = all.Expect(ctx, store, source.Name(), list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find --fleet: %w", err)
+	}
+	return all, nil
+}
+
+// judgeFleet shows what holds up which hosts, and chooses the exit code. from is where their recordings are; nil: none
+// are asked for.
+func (f *findFlags) judgeFleet(ctx context.Context, store hosts.Querier, all *hosts.Fleet, from *fetch.Source) (err error) {
 	causes := all.Causes()
 	standing := all.Standing(causes)
 	var more *together
 	if from != nil {
-		if more, err = joined(cmd.Context(), f, from, all, causes); err != nil {
+		if more, err = joined(ctx, f, store, from, all, causes); err != nil {
 			return fmt.Errorf("find --fleet: %w", err)
 		}
 	}

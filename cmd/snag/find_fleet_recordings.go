@@ -60,10 +60,13 @@ type together struct {
 
 // joined fetches the recordings of the hosts that matter and judges them together, in a process of its own: they are
 // other hosts' files.
-func joined(ctx context.Context, f *findFlags, from *fetch.Source, all *hosts.Fleet, causes []hosts.Cause) (*together, error) {
+func joined(ctx context.Context, f *findFlags, store hosts.Querier, from *fetch.Source, all *hosts.Fleet, causes []hosts.Cause) (*together, error) {
 	matter := all.Matter(causes)
 	if len(matter) == 0 {
 		return nil, nil
+	}
+	if err := all.Locate(ctx, store, matter); err != nil {
+		return nil, err
 	}
 	dir, err := private.New(time.Now())
 	if err != nil {
@@ -75,7 +78,7 @@ func joined(ctx context.Context, f *findFlags, from *fetch.Source, all *hosts.Fl
 	for i, h := range matter {
 		file := filepath.Join(dir, fmt.Sprintf("%d.snag", i))
 		to := h.ByItsClock(all.At.Add(-notYet))
-		if err := from.Get(ctx, h.Name, h.Addresses(), to.Add(-recordedFor), to, file); err != nil {
+		if err := from.Get(ctx, h.Name, all.Addresses(h), to.Add(-recordedFor), to, file); err != nil {
 			out.failed = append(out.failed, fmt.Sprintf("%s: its recording could not be fetched: %s", h.Name, shown.Text(oneLine(err))))
 			continue
 		}

@@ -75,8 +75,8 @@ var hurts = []string{"culprit", "unproved"}
 func findingOf(document []byte) (recorder.Finding, error) {
 	type row struct {
 		Suspect, Name, State, Subject, Text, Beyond string
-		Elsewhere                           bool
-		Harm                                *struct{ Text string }
+		Elsewhere                                   bool
+		Harm                                        *struct{ Text string }
 	}
 	var v struct {
 		Standing string

@@ -5,44 +5,28 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 )
 
 // place is a host that answers at an address.
 type place struct {
-	host    *Host
-	service *Service // nil: the host has the address, and nobody was seen to answer there
-	server  string   // its own address and port; another one than was asked for where that stands for it
+	host   *Host
+	server string // its own address and port; another one than was asked for where that stands for it
 }
 
-// places are the hosts that may answer at an address which a host asks: the one that has it, or those behind an address
-// that stands for several servers (NAT, IPVS), as the asking host leads it, or any other does. The one that is more
-// likely to hold up the asking host is first: an affected one, then the one with most connections.
-func (f *Fleet) places(asking *Host, server string) []place {
-	direct, known := f.at(server)
-	if known && direct.service != nil {
-		return []place{direct}
-	}
-	var out []place
+// places are the hosts that may answer at an address which a host asks: those behind an address that stands for several
+// servers (NAT, IPVS), as the asking host leads it, or any other does, else the one that has it. The one that is more
+// likely to hold up the asking host is first: one with a culprit, an affected one, then the one with most connections.
+func (f *Fleet) places(asking *Host, server string) (out []place) {
 	for _, to := range f.behind(asking, server) {
-		p, ok := f.at(to.to)
-		if ok && !slices.ContainsFunc(out, func(o place) bool { return o.host == p.host }) {
-			out = append(out, p)
+		if h := f.at(to.to); h != nil && !slices.ContainsFunc(out, func(o place) bool { return o.host == h }) {
+			out = append(out, place{h, to.to})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b place) int { return cmp.Compare(rank(a.host), rank(b.host)) })
-	if len(out) == 0 && known {
-		return []place{direct}
+	if h := f.at(server); len(out) == 0 && h != nil {
+		out = append(out, place{h, server})
 	}
 	return out
-}
-
-// own says which addresses are a host's own, and stand for no other.
-func (f *Fleet) own(h *Host) func(string) bool {
-	return func(server string) bool {
-		p, ok := f.at(server)
-		return ok && p.host == h && len(h.forwards[server]) == 0
-	}
 }
 
 // rank is lower of hosts that are known to be in trouble.
@@ -68,35 +52,26 @@ func (f *Fleet) behind(asking *Host, server string) (out []forward) {
 	return out
 }
 
-// at is the host that has an address, and its service there; false: none that is known. A name is none.
-func (f *Fleet) at(server string) (place, bool) {
-	host, port, err := net.SplitHostPort(server)
+// own tells whether an address is a host's own, and stands for no other.
+func (f *Fleet) own(h *Host, server string) bool {
+	return f.at(server) == h && len(h.forwards[server]) == 0
+}
+
+// addressOf is the address of a server, without its port. A name or a port alone has none, nor has what each host has.
+func addressOf(server string) (netip.Addr, bool) {
+	host, _, err := net.SplitHostPort(server)
 	if err != nil {
-		host, port = server, "" // of a peer that is known by its address alone
+		host = server // of a peer that is known by its address alone
 	}
 	a, err := netip.ParseAddr(host)
-	if err != nil || a.IsLoopback() {
-		return place{}, false
+	return a.Unmap(), err == nil && !a.IsLoopback()
+}
+
+// at is the host that has a server's address; nil: none that is known, or several, as behind NAT or with VRRP.
+func (f *Fleet) at(server string) *Host {
+	a, ok := addressOf(server)
+	if !ok || len(f.byAddress[a]) != 1 {
+		return nil
 	}
-	a = a.Unmap()
-	var found *Host
-	for _, name := range f.names() {
-		h := f.Hosts[name]
-		if !slices.Contains(h.addresses, a) {
-			continue
-		}
-		if found != nil {
-			return place{}, false // an address that several have, as behind NAT or with VRRP
-		}
-		found = h
-	}
-	if found == nil {
-		return place{}, false
-	}
-	for _, s := range found.Services {
-		if port != "" && strings.HasSuffix(s.Listener, ":"+port) {
-			return place{found, s, server}, true
-		}
-	}
-	return place{host: found, server: server}, true
+	return f.Hosts[f.byAddress[a][0]]
 }

@@ -73,8 +73,8 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 	been := map[string]bool{}
 	for {
 		been[h.Name] = true
-		step, waits := h.waitsFor(f.own(h))
-		if !waits {
+		step, waits := h.waitsFor()
+		if !waits || f.own(h, step.Server) {
 			c := Cause{Host: h.Name, Since: h.Since}
 			if len(h.Culprits) > 0 {
 				c.Suspect, c.Subject = h.Culprits[0].Name, h.Culprits[0].Subject
@@ -99,16 +99,23 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 	}
 }
 
+// named is the server that a host's own verdict names as what it waits for.
+func (h *Host) named() (at string, away bool) {
+	if len(h.Culprits) == 0 {
+		return "", false
+	}
+	at = h.Culprits[0].Beyond
+	return at, at != ""
+}
+
 // waitsFor is the server that a host waits for: by its own verdict or, without one, by the time that its calls take.
-// own says which addresses are the host's own.
-func (h *Host) waitsFor(own func(server string) bool) (Step, bool) {
+func (h *Host) waitsFor() (Step, bool) {
 	if len(h.Culprits) > 0 {
-		c := h.Culprits[0]
-		at := c.Beyond
-		if at == "" || own(at) {
+		at, away := h.named()
+		if !away {
 			return Step{}, false
 		}
-		s := Step{From: h.Name, Server: at, Why: c.Name}
+		s := Step{From: h.Name, Server: at, Why: h.Culprits[0].Name}
 		for _, call := range h.Calls {
 			if call.Server == at {
 				s.Figures = call.Figures
@@ -117,12 +124,8 @@ func (h *Host) waitsFor(own func(server string) bool) (Step, bool) {
 		}
 		return s, true
 	}
-	served := 0.0
-	for _, s := range h.Services {
-		served += s.Rate * s.Mean
-	}
 	for _, c := range h.Calls {
-		if c.Rate*c.Mean >= mostOfTime*served && c.Rate > 0 && served > 0 && !own(c.Server) {
+		if c.Most && c.Rate > 0 {
 			return Step{From: h.Name, Server: c.Server, Figures: c.Figures}, true
 		}
 	}

@@ -13,7 +13,10 @@ type Document struct {
 	Causes   []cause   `json:"causes"`
 	Hosts    []host    `json:"hosts"`
 	Warnings []string  `json:"warnings"`
-	Joined   *Joined   `json:"recordings,omitempty"`
+	// Joined is what the hosts that matter recorded, judged together; left out without --recordings.
+	Joined *Joined `json:"recordings,omitempty"`
+	// Discovery is what --hosts-from lists; left out without it.
+	Discovery *listed `json:"discovery,omitempty"`
 }
 
 // Joined is what the hosts that matter recorded, judged together.
@@ -21,6 +24,18 @@ type Joined struct {
 	Hosts   []string        `json:"hosts"`
 	Failed  []string        `json:"failed"`
 	Verdict json.RawMessage `json:"verdict,omitempty"` // as snag read --json writes it
+}
+
+type listed struct {
+	Source   string   `json:"source"`
+	Hosts    int      `json:"hosts"`
+	Missing  []missed `json:"missing"`
+	Problems []string `json:"problems"`
+}
+
+type missed struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
 }
 
 type cause struct {
@@ -53,6 +68,7 @@ type host struct {
 	Seen     time.Time `json:"seen"`
 	State    string    `json:"state"` // affected, ok, paused, gone
 	Since    time.Time `json:"since,omitzero"`
+	Ahead    float64   `json:"clock_ahead_seconds,omitempty"`
 	Culprits []named   `json:"culprits"`
 	Symptoms []named   `json:"symptoms"`
 }
@@ -82,7 +98,13 @@ func (f *Fleet) Document(causes []Cause) Document {
 	}
 	for _, name := range f.names() {
 		if h := f.Hosts[name]; h.Chosen {
-			d.Hosts = append(d.Hosts, host{h.Name, h.Seen, h.state(), h.Since, allNamed(h.Culprits), allNamed(h.Symptoms)})
+			d.Hosts = append(d.Hosts, host{h.Name, h.Seen, h.state(), h.Since, h.Ahead.Seconds(), allNamed(h.Culprits), allNamed(h.Symptoms)})
+		}
+	}
+	if f.Source != "" {
+		d.Discovery = &listed{f.Source, f.Listed, []missed{}, append([]string{}, f.Unlisted...)}
+		for _, m := range f.Missing {
+			d.Discovery.Missing = append(d.Discovery.Missing, missed(m))
 		}
 	}
 	return d

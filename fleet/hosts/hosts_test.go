@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +19,10 @@ var now = time.Date(2026, 11, 30, 14, 17, 28, 0, time.UTC)
 // store has series as name{labels} value, and answers the queries of Read by their names.
 type store struct {
 	all      []prom.Sample
+	asked    []string
 	warnings []string
 	err      error
+	ahead    map[string]time.Duration // of hosts with a wrong clock
 }
 
 func (s *store) add(name, instance string, value float64, labels ...string) {
@@ -29,7 +33,7 @@ func (s *store) add(name, instance string, value float64, labels ...string) {
 	s.all = append(s.all, prom.Sample{Labels: l, Value: value, At: now})
 }
 
-var address = regexp.MustCompile(`\d+(\.\d+){3}:\d+`)
+var addressed = regexp.MustCompile(`(\d+(\.\d+){3}|\[[0-9a-f:]+\]):\d+`)
 
 // host adds a recorder that sent its last value so long ago.
 func (s *store) host(name, role, address string, ago time.Duration) {
@@ -48,7 +52,7 @@ func (s *store) incident(name, suspect, subject, symptom string) {
 	if suspect != "" {
 		beyond := ""
 		if suspect != "runtime-pause" && name != "encoder" { // as a recorder says it
-			beyond = address.FindString(subject)
+			beyond = addressed.FindString(subject)
 		}
 		s.add("snag_incident_culprit", name, 1, "suspect", suspect, "subject", subject, "beyond", beyond)
 	}
@@ -67,31 +71,89 @@ func (s *store) serves(name, listener string, rate, each float64) {
 	s.add("rate seconds", name, rate*each, "process", "nginx", "listener", listener)
 }
 
-func (s *store) Query(_ context.Context, q string, _ time.Time) (a prom.Answer, err error) {
+// Query answers the queries of Read. Of a series that is older than five minutes a store has no value now.
+func (s *store) Query(_ context.Context, q string, at time.Time) (a prom.Answer, err error) {
 	if s.err != nil {
 		return a, s.err
 	}
-	want := ""
-	switch {
-	case strings.Contains(q, "timestamp(snag_record_up)"):
-		want = "seen"
-	case strings.Contains(q, "last_over_time"):
-		want = "chosen"
-	case strings.Contains(q, "answers_total") && !strings.Contains(q, "failed"):
-		want = "rate answers"
-	case strings.Contains(q, "answer_seconds_total"):
-		want = "rate seconds"
-	default:
-		want = strings.TrimSuffix(strings.TrimPrefix(q, "sort("), ")")
-	}
+	s.asked = append(s.asked, q)
 	a.Warnings = s.warnings
+	served, matches := s.served(), matchers(q)
 	for _, x := range s.all {
-		if x.Labels["__name__"] != want || want == "chosen" && strings.Contains(q, `role="edge"`) && x.Labels["role"] != "edge" {
+		age := at.Sub(now.Add(s.ahead[x.Labels["instance"]])) // by the host's clock it was sent now
+		if age < 0 || age > 5*time.Minute && !strings.Contains(q, "_over_time") {
 			continue
 		}
-		a.Samples = append(a.Samples, x)
+		if wanted(q, x, served) && matches(x.Labels) {
+			a.Samples = append(a.Samples, x)
+		}
 	}
 	return a, nil
+}
+
+// wanted reports whether a query is for a sample, apart from its matchers.
+func wanted(q string, x prom.Sample, served map[string]float64) bool {
+	name, l := x.Labels["__name__"], x.Labels
+	switch {
+	case strings.Contains(q, "snag_clock_ahead_seconds"):
+		return name == "snag_clock_ahead_seconds" && math.Abs(x.Value) > 10
+	case strings.Contains(q, "max_over_time(timestamp(snag_record_up"):
+		return name == "seen"
+	case strings.Contains(q, "timestamp(snag_record_up)"):
+		return name == "seen" && now.Sub(time.UnixMilli(int64(1000*x.Value))) < 5*time.Minute
+	case strings.Contains(q, "last_over_time"):
+		return name == "chosen" && (!strings.Contains(q, `role="edge"`) || l["role"] == "edge")
+	case strings.Contains(q, ">= on (instance)"):
+		sum := served[l["instance"]]
+		return name == "rate seconds" && l["server"] != "" && sum > 0 && x.Value >= mostOfTime*sum
+	case strings.Contains(q, "rate(snag_dependency_answers_total"):
+		return name == "rate answers" && l["server"] != ""
+	case strings.Contains(q, "rate(snag_dependency_answer_seconds_total"):
+		return name == "rate seconds" && l["server"] != ""
+	case strings.HasPrefix(q, "{__name__"):
+		return strings.Contains(q, name)
+	case strings.Contains(q, " or "):
+		first, second, _ := strings.Cut(q, " or ")
+		return strings.HasPrefix(first, name) || strings.HasPrefix(second, name)
+	}
+	return strings.HasPrefix(q, name)
+}
+
+// served is the time of all answers of each host in a second.
+func (s *store) served() map[string]float64 {
+	sum := map[string]float64{}
+	for _, x := range s.all {
+		if x.Labels["__name__"] == "rate seconds" && x.Labels["listener"] != "" {
+			sum[x.Labels["instance"]] += x.Value
+		}
+	}
+	return sum
+}
+
+var matcher = regexp.MustCompile(`(instance|server|address)=~("(?:[^"\\]|\\.)*")`)
+
+// matchers are those of a query.
+func matchers(q string) func(l map[string]string) bool {
+	var names []string
+	var all []*regexp.Regexp
+	for _, m := range matcher.FindAllStringSubmatch(q, -1) {
+		text, err := strconv.Unquote(m[2])
+		if err != nil {
+			panic(err)
+		}
+		names, all = append(names, m[1]), append(all, regexp.MustCompile("^(?:"+text+")$"))
+	}
+	return func(l map[string]string) bool {
+		for i, one := range all {
+			if _, has := l[names[i]]; strings.Contains(q, " or ") && !has {
+				continue
+			}
+			if !one.MatchString(l[names[i]]) {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 func told(t *testing.T, s *store, chosen string) (string, []Cause, *Fleet) {
@@ -230,24 +292,30 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// A thousand hosts with forty parties each are read and judged within a second or two.
-func BenchmarkThousandHosts(b *testing.B) {
-	s := &store{}
-	for i := range 1000 {
-		name, address := fmt.Sprintf("host-%d", i), fmt.Sprintf("10.1.%d.%d", i/250, i%250+1)
-		s.host(name, "edge", address, time.Second)
-		if i%3 == 0 {
-			s.incident(name, "slow-dependency", "peer 10.1.0.2:8080", "request-latency")
-		}
-		for k := range 40 {
-			s.calls(name, fmt.Sprintf("10.1.%d.%d:8080", k%4, k+1), 10, 0.01)
+// Of a fleet only what matters to the affected hosts is read.
+func TestWhatIsAsked(t *testing.T) {
+	s := storm()
+	for i := range 3000 {
+		s.host(fmt.Sprintf("quiet-%d", i), "edge", "", time.Second)
+	}
+	f, err := Read(t.Context(), s, "", now)
+	if err != nil || len(f.Hosts) != 3008 {
+		t.Fatal(len(f.Hosts), err)
+	}
+	for _, q := range s.asked {
+		if strings.Contains(q, "quiet-") {
+			t.Errorf("a host that is not affected is asked for: %s", q)
 		}
 	}
-	for b.Loop() {
-		f, err := Read(context.Background(), s, "", now)
-		if err != nil || len(f.Causes()) == 0 {
-			b.Fatal(err)
-		}
+	calls := f.Hosts["edge-2"].Calls
+	if len(calls) != 1 || calls[0].Server != "10.0.0.3:8080" || !calls[0].Most {
+		t.Errorf("%+v", calls)
+	}
+	if len(s.asked) > 9 { // the first is for clocks that are far off
+		t.Errorf("%d queries: %q", len(s.asked), s.asked)
+	}
+	if _, err := Read(t.Context(), &store{all: s.all[:1]}, `role="edg"`, now); err == nil || !strings.Contains(err.Error(), `no recorder with the labels role="edg"`) {
+		t.Error(err)
 	}
 }
 
@@ -316,5 +384,35 @@ func TestHostsThatMatter(t *testing.T) {
 	}
 	if len(names) != mostMatter || !strings.Contains(strings.Join(names, " "), "origin-3") {
 		t.Errorf("%v", names)
+	}
+}
+
+// Clocks five minutes apart: what such a host sent is read at the time that its clock shows, and it is neither gone nor
+// unknown.
+func TestClocksFiveMinutesApart(t *testing.T) {
+	for name, by := range map[string]time.Duration{"ahead of": 5 * time.Minute, "behind": -5 * time.Minute, "a little behind": -time.Second} {
+		s := storm()
+		s.ahead = map[string]time.Duration{"origin-3": by, "edge-2": by}
+		for i, x := range s.all {
+			if by := s.ahead[x.Labels["instance"]]; by != 0 {
+				switch x.Labels["__name__"] {
+				case "seen", "snag_incident_begin_timestamp_seconds":
+					s.all[i].Value += by.Seconds()
+				}
+			}
+		}
+		s.add("snag_clock_ahead_seconds", "origin-3", by.Seconds())
+		s.add("snag_clock_ahead_seconds", "edge-2", by.Seconds())
+		s.add("snag_clock_ahead_seconds", "edge-1", 0.02)
+		text, causes, f := told(t, s, "")
+		if len(causes) != 1 || causes[0].Host != "origin-3" || causes[0].Suspect != "runtime-pause" || strings.Contains(text, "not seen") {
+			t.Errorf("%s: %+v", name, causes)
+		}
+		if far := strings.Contains(text, "clock      origin-3: its clock is about 5 min "+name+" the store's"); far != (by.Abs() > farOff) {
+			t.Errorf("%s: its clock is named: %t", name, far)
+		}
+		if got := f.Hosts["origin-3"]; got.Gone || now.Sub(got.Since).Round(time.Minute) != 5*time.Minute {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"context"
 	"slices"
 	"time"
 )
@@ -40,13 +41,28 @@ func (f *Fleet) Matter(causes []Cause) []*Host {
 	return out
 }
 
-// Addresses under which others ask the host.
-func (h *Host) Addresses() (out []string) {
-	for _, a := range h.addresses {
-		out = append(out, a.String())
+// Locate reads the addresses of hosts.
+func (f *Fleet) Locate(ctx context.Context, q Querier, these []*Host) error {
+	r := f.again(q)
+	var names []string
+	for _, h := range these {
+		names = append(names, h.Name)
 	}
+	return r.chunks(names, func(names string) error {
+		return r.all(ctx, "snag_host_address{instance=~"+names+"}", r.address, false)
+	})
+}
+
+// Addresses under which others ask a host, as far as they were read.
+func (f *Fleet) Addresses(h *Host) (out []string) {
+	for a, names := range f.byAddress {
+		if slices.Contains(names, h.Name) {
+			out = append(out, a.String())
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 
-// ByItsClock is a time of the store as the host's clock has it, if it is known how they compare.
+// ByItsClock is a time of the store as the host's clock has it, where they are known to differ.
 func (h *Host) ByItsClock(t time.Time) time.Time { return t.Add(h.Ahead) }

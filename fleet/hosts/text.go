@@ -33,7 +33,7 @@ func (f *Fleet) Standing(causes []Cause) Standing {
 	switch {
 	case len(causes) > 0:
 		return Unknown
-	case len(f.unseen()) > 0 || len(f.Warnings) > 0:
+	case len(f.unseen()) > 0 || len(f.Warnings) > 0 || len(f.missing()) > 0:
 		return NotSeen
 	}
 	return Well
@@ -72,12 +72,24 @@ func (f *Fleet) chosen() (all, affected int) {
 func (f *Fleet) WriteText(w io.Writer, store string, causes []Cause) error {
 	out := &strings.Builder{}
 	all, affected := f.chosen()
-	fmt.Fprintf(out, "%s · %s, %d affected · %s\n\n", store, units.Plural(all, "host"), affected, clock(f.At))
+	fmt.Fprintf(out, "%s · %s, %d affected", store, units.Plural(all, "host"), affected)
+	if f.Source != "" {
+		fmt.Fprintf(out, ", %d of %d listed not seen", len(f.Missing), f.Listed)
+	}
+	fmt.Fprintf(out, " · %s\n", clock(f.At))
+	for _, line := range f.missing() {
+		fmt.Fprintf(out, "not seen   %s\n", shown.Text(line))
+	}
+	fmt.Fprintln(out)
 	switch f.Standing(causes) {
 	case Well:
 		fmt.Fprintf(out, "NO HOST AFFECTED, and each was seen\n")
 	case NotSeen:
-		fmt.Fprintf(out, "NO HOST IS SEEN TO BE AFFECTED, but not all were seen: see below\n")
+		where := "below"
+		if len(f.unseen())+len(f.Warnings) == 0 {
+			where = "above"
+		}
+		fmt.Fprintf(out, "NO HOST IS SEEN TO BE AFFECTED, but not all were seen: see %s\n", where)
 	case Unknown:
 		fmt.Fprintf(out, "NO CAUSE PROVED of what %s suffer from\n", units.Plural(affected, "host"))
 	}
@@ -90,6 +102,10 @@ func (f *Fleet) WriteText(w io.Writer, store string, causes []Cause) error {
 	gap := "\n"
 	for _, line := range append(f.unseen(), warned(f.Warnings)...) {
 		fmt.Fprintf(out, "%snot seen   %s\n", gap, line)
+		gap = ""
+	}
+	for _, line := range f.wrongClocks() {
+		fmt.Fprintf(out, "%sclock      %s\n", gap, line)
 		gap = ""
 	}
 	_, err := io.WriteString(w, out.String())

@@ -4,11 +4,8 @@ package prom
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -37,9 +34,6 @@ type Answer struct {
 	Samples  []Sample
 	Warnings []string
 }
-
-// mostAnswer is how long an answer is at most, in bytes: a thousand hosts of 3,000 series have a hundredth of it.
-const mostAnswer = 512 << 20
 
 // New makes a client of a store, as http://127.0.0.1:9090: /api/v1/query is put behind it.
 func New(store string, headers http.Header) (*Client, error) {
@@ -78,7 +72,7 @@ func (c *Client) Query(ctx context.Context, expression string, at time.Time) (An
 		return Answer{}, fmt.Errorf("ask %s: %w", c.base, err)
 	}
 	defer resp.Body.Close()
-	a, err := decode(io.LimitReader(resp.Body, mostAnswer))
+	a, err := decode(&limited{resp.Body, mostAnswer})
 	switch {
 	case err == nil:
 		return a, nil
@@ -95,47 +89,4 @@ type refusal struct{ kind, text string }
 
 func (r *refusal) Error() string {
 	return "it refuses the query: " + shown.Cut(shown.Text(r.kind+": "+r.text), 200)
-}
-
-type wire struct {
-	Status    string   `json:"status"`
-	ErrorType string   `json:"errorType"`
-	Error     string   `json:"error"`
-	Warnings  []string `json:"warnings"`
-	Data      struct {
-		Type   string `json:"resultType"`
-		Result []struct {
-			Metric map[string]string `json:"metric"`
-			Value  [2]json.RawMessage
-		} `json:"result"`
-	} `json:"data"`
-}
-
-func decode(r io.Reader) (out Answer, err error) {
-	var w wire
-	if err := json.NewDecoder(r).Decode(&w); err != nil {
-		return out, fmt.Errorf("its answer can't be read: %w", err)
-	}
-	switch {
-	case w.Status == "error":
-		return out, &refusal{w.ErrorType, w.Error}
-	case w.Status != "success" || w.Data.Type != "vector":
-		return out, errors.New("its answer is no vector")
-	}
-	for _, text := range w.Warnings {
-		out.Warnings = append(out.Warnings, shown.Cut(shown.Text(text), 200))
-	}
-	for _, s := range w.Data.Result {
-		var seconds float64
-		var text string
-		if json.Unmarshal(s.Value[0], &seconds) != nil || json.Unmarshal(s.Value[1], &text) != nil {
-			return out, errors.New("its answer has a value that can't be read")
-		}
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(v) {
-			continue // a rate of nothing
-		}
-		out.Samples = append(out.Samples, Sample{Labels: s.Metric, Value: v, At: time.UnixMilli(int64(1000 * seconds))})
-	}
-	return out, nil
 }

@@ -70,3 +70,34 @@ func TestWhatIsNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+// An answer that is too long is an error that says what to do, and not one that was cut off.
+func TestLongAnswers(t *testing.T) {
+	before := mostAnswer
+	mostAnswer = 1 << 20
+	t.Cleanup(func() { mostAnswer = before })
+	series := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"data":{"result":[{"metric":{"instance":"first"},"value":[1,"1"]}`) // the type may come last
+		for i := range series {
+			fmt.Fprintf(w, `,{"metric":{"instance":"host-%d"},"value":[1795976155.5,"1"]}`, i)
+		}
+		fmt.Fprint(w, `],"resultType":"vector"},"more":[{"x":1}],"status":"success"}`)
+	}))
+	defer s.Close()
+	c, err := New(s.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := c.Query(t.Context(), "up", time.Now()); err != nil || len(a.Samples) != 1 {
+		t.Errorf("%+v %v", a, err)
+	}
+	series = 10000
+	if a, err := c.Query(t.Context(), "up", time.Now()); err != nil || len(a.Samples) != 10001 || a.Samples[10000].Labels["instance"] != "host-9999" {
+		t.Errorf("%d %v", len(a.Samples), err)
+	}
+	series = 20000
+	if _, err := c.Query(t.Context(), "up", time.Now()); err == nil || !strings.Contains(err.Error(), "longer than 1 MB: ask for fewer hosts") {
+		t.Error(err)
+	}
+}

@@ -28,6 +28,7 @@ type Discovery struct {
 	api      *url.URL // without credentials
 	template string
 	web      *asker
+	lister   Lister // nil: a server of streams is asked
 	layers   Layers
 	inside   string         // path of the network namespace; "": snag's own
 	cameras  []gb28181.Item // of the last catalogue
@@ -91,13 +92,21 @@ func webURL(raw string) (*url.URL, error) {
 func (d *Discovery) Layers(l Layers) { d.layers = l }
 
 // Name says who is asked, without credentials.
-func (d *Discovery) Name() string { return d.kind.name + " " + ShownURL(d.api) }
+func (d *Discovery) Name() string {
+	if d.lister != nil {
+		return d.lister.Name()
+	}
+	return d.kind.name + " " + ShownURL(d.api)
+}
 
 // Ask asks once. An error says what the server answered instead; what it said
 // before stands then.
 func (d *Discovery) Ask(ctx context.Context) ([]Entry, []Problem, error) {
 	ctx, cancel := context.WithTimeout(ctx, askAll)
 	defer cancel()
+	if d.lister != nil {
+		return d.take(d.lister.List(ctx))
+	}
 	if d.kind.ask != nil {
 		found, problems, err := d.kind.ask(ctx, d)
 		if err != nil {

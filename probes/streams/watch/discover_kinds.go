@@ -67,5 +67,5 @@ func kindNames() string {
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(append(names, listedKinds...), ", ")
 }

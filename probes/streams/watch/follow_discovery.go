@@ -15,6 +15,10 @@ func (w *Watcher) FollowDiscovery(ctx context.Context, d *Discovery) {
 		defer d.kind.leave(d)
 	}
 	f := w.following(d)
+	if d.lister != nil {
+		f.follow(ctx)
+		return
+	}
 	f.ask(ctx, time.Now())
 	every(ctx, discoverEvery, func() { f.ask(ctx, time.Now()) })
 }
@@ -35,8 +39,15 @@ func (w *Watcher) following(d *Discovery) *following {
 // as long as that lasts.
 func (f *following) ask(ctx context.Context, now time.Time) {
 	entries, problems, err := f.d.Ask(ctx)
+	if err == nil || ctx.Err() == nil {
+		f.take(entries, problems, err, now)
+	}
+}
+
+// take keeps to one list.
+func (f *following) take(entries []Entry, problems []Problem, err error, now time.Time) {
 	if err != nil {
-		if ctx.Err() == nil && !f.told[err.Error()] {
+		if !f.told[err.Error()] {
 			f.w.o.Note(err.Error() + "; what it said before is watched on")
 			f.told = map[string]bool{err.Error(): true}
 		}

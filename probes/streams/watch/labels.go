@@ -56,6 +56,9 @@ func (d *Discovery) labels(v vars) Labels {
 		if slices.Contains(d.kind.label, key) || strings.HasPrefix(key, "meta.") {
 			_ = e.label(key, v[key])
 		}
+		if own, ok := strings.CutPrefix(key, "label."); ok {
+			_ = e.label(own, v[key])
+		}
 	}
 	return e.Labels
 }

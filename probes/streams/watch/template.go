@@ -28,7 +28,7 @@ func checkTemplate(what, t string) error {
 	for _, p := range placeholder.FindAllString(t, -1) {
 		name := p[1 : len(p)-1]
 		if !known[name] && !strings.HasPrefix(name, "meta.") && !strings.HasPrefix(name, "label.") {
-			return fmt.Errorf("%s=%s: there is no %s: there are {host} {app} {stream} of a server, {vhost} of srs, {instance} of wowza, {device} {port} of gb28181, {address} {port} {node} {service} {id} {tags} {meta.KEY} of consul, {label.KEY} of a stream that has labels", what, Clean(hideUser(t), 120), p)
+			return fmt.Errorf("%s=%s: there is no %s: there are {host} {app} {stream} of a server, {vhost} of srs, {instance} of wowza, {device} {port} of gb28181, {address} {port} {node} {service} {id} {tags} {meta.KEY} of consul, {address} {port} {meta.KEY} of file, dns, kubernetes and static, {label.KEY} of a stream that has labels", what, Clean(hideUser(t), 120), p)
 		}
 	}
 	filled := placeholder.ReplaceAllString(t, "1")
@@ -138,7 +138,7 @@ func (d *Discovery) entriesOf(v vars) ([]Entry, error) {
 
 // called is what a stream or service calls itself.
 func (v vars) called() string {
-	for _, name := range []string{"stream", "id", "service", "node"} {
+	for _, name := range []string{"stream", "id", "service", "node", "address"} {
 		if v[name] != "" {
 			return v[name]
 		}
