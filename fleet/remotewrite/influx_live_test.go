@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"snag/recording"
 )
@@ -61,7 +62,7 @@ func TestARealInfluxDB(t *testing.T) {
 	got := map[string]string{}
 	for _, row := range answer.Results[0].Series[0].Values {
 		got[fmt.Sprint(row[2])] = fmt.Sprint(row[3])
-		if row[0] != "2026-11-29T17:35:55.54Z" || row[1] != 1.5 {
+		if row[0] != at.Wall().Format(time.RFC3339Nano) || row[1] != 1.5 {
 			t.Errorf("%v", row)
 		}
 	}
