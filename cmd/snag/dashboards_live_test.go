@@ -36,25 +36,28 @@ func TestDashboardsAskForWhatIsSent(t *testing.T) {
 	if !here {
 		return
 	}
-	asked := everyExpression(t)
 	influx := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer influx.Close()
 	store := startPrometheus(t, prometheus, dir)
 	film := publishFilm(t, server, "stops", "null", inH264...)
+	within(t, "the film is published", func() bool {
+		text, _ := exec.Command(snag, "watch", "--plain", "--for", "2s", origin.URL(server, "stops")).Output() // it exits 10 if it is not
+		return strings.Contains(string(text), "first frame after")
+	})
+	record, watch := filepath.Join(dir, "record.log"), filepath.Join(dir, "watch.log")
 	started(t, exec.Command(snag, "record", "--ring", filepath.Join(dir, "ring"), "--stream", origin.URL(server, "stops"), "--listen", "127.0.0.1:9848",
-		"--remote-write", store+"/api/v1/write", "--influx", influx.URL+"/write?db=snag"), filepath.Join(dir, "record.log"))
-	started(t, exec.Command(snag, "watch", "--plain", "--metrics", "127.0.0.1:9847", origin.URL(server, "stops")), filepath.Join(dir, "watch.log"))
+		"--remote-write", store+"/api/v1/write", "--influx", influx.URL+"/write?db=snag"), record)
+	started(t, exec.Command(snag, "watch", "--plain", "--metrics", "127.0.0.1:9847", origin.URL(server, "stops")), watch)
 	waitFor := func(what string, exprs ...string) {
 		t.Helper()
-		for end := time.Now().Add(2 * time.Minute); len(exprs) > 0; time.Sleep(time.Second) {
+		for end := time.Now().Add(80 * time.Second); len(exprs) > 0; time.Sleep(time.Second) {
 			exprs = slices.DeleteFunc(exprs, func(e string) bool { return len(answered(t, store, e)) > 0 })
 			if time.Now().After(end) {
-				log, _ := os.ReadFile(filepath.Join(dir, "record.log")) // none is as good as an empty one
-				t.Fatalf("%s: within 2 min there is no %s; the recorder: %s", what, exprs, log)
+				t.Fatalf("%s: there is no %s; the recorder: %s\nthe watch: %s", what, exprs, logged(record), logged(watch))
 			}
 		}
 	}
-	waitFor("the stream is read", `snag_stream_gap_seconds{job="snag"}`, `snag_stream_gap_seconds{job="recorder"}`, `snag_stream_state{job="watch", state="ok"} == 1`)
+	waitFor("the stream is read", `snag_stream_gap_seconds{job="snag"}`, `snag_stream_gap_seconds{job="recorder"}`, `snag_stream_up{job="watch"} == 1`)
 	if err := film.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +65,18 @@ func TestDashboardsAskForWhatIsSent(t *testing.T) {
 	if err := film.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Error(err)
 	}
+	compareWithSent(t, store, everyExpression(t))
+	scraped := seriesOf(t, store, `{job="recorder"}`)
+	for name := range seriesOf(t, store, `{job="snag"}`) {
+		if _, is := scraped[name]; !is && strings.HasPrefix(name, "snag_") {
+			t.Errorf("%s is sent by --remote-write and not served by --listen", name)
+		}
+	}
+}
+
+// compareWithSent has each expression answered, and looks for each metric and label of it.
+func compareWithSent(t *testing.T, store string, asked []expressions.Expression) {
+	t.Helper()
 	sent := seriesOf(t, store, `{job=~"snag|recorder|watch"}`)
 	for _, e := range asked {
 		uses, err := expressions.Uses(e.Text)
@@ -82,12 +97,14 @@ func TestDashboardsAskForWhatIsSent(t *testing.T) {
 		n := len(answered(t, store, strings.NewReplacer(`"web1"`, `".*"`, `"live/a"`, `".*"`).Replace(e.Text)))
 		t.Logf("%3d series: %s", n, e.Where)
 	}
-	scraped := seriesOf(t, store, `{job="recorder"}`)
-	for name := range seriesOf(t, store, `{job="snag"}`) {
-		if _, is := scraped[name]; !is && strings.HasPrefix(name, "snag_") {
-			t.Errorf("%s is sent by --remote-write and not served by --listen", name)
-		}
+}
+
+func logged(path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return []byte(err.Error())
 	}
+	return b
 }
 
 // everyExpression has all of the dashboards and of the alerts.
