@@ -14,7 +14,7 @@ var streams = board{
 		{name: "instance", title: "Read on", query: "label_values(snag_stream_gap_seconds, instance)"},
 		{name: "stream", title: "Stream", query: `label_values(snag_stream_gap_seconds{instance=~"$instance"}, stream)`},
 	},
-	about: "Live streams as a viewer has them, of `snag record --stream` and of `snag watch --metrics`.",
+	about: "Live streams as a viewer has them, of `snag record --stream` and of `snag watch --listen`.",
 	panels: []panel{
 		{kind: number, title: "Streams without a frame for 1 s", answer: "How many streams are frozen now?", width: quarter, height: low, red: 1, empty: "no stream is read",
 			asks: []ask{{"count(max by (stream) (snag_stream_gap_seconds" + ofStreams + ") > 1) or 0 * count(snag_stream_gap_seconds" + ofStreams + ")", ""}}},
