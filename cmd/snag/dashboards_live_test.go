@@ -79,11 +79,7 @@ func compareWithSent(t *testing.T, store string, asked []expressions.Expression)
 	t.Helper()
 	sent := seriesOf(t, store, `{job=~"snag|recorder|watch"}`)
 	for _, e := range asked {
-		uses, err := expressions.Uses(e.Text)
-		if err != nil {
-			t.Errorf("%s: %v", e.Where, err)
-		}
-		for _, u := range uses {
+		for _, u := range usesOf(t, e) {
 			labels, is := sent[u.Name]
 			if !is {
 				t.Errorf("%s: nobody sends %s", e.Where, u.Name)
