@@ -27,8 +27,8 @@ var fleet = board{
 			columns: []column{{"instance", "host", ""}}},
 		{kind: rows, title: "Links by answer time", answer: "Which calls from a host to a server take the longest, and how many are there?", width: full, height: 10, empty: "nothing was asked", links: "snag-host",
 			asks: []ask{
-				{"topk(30, " + link("answer_seconds") + " / " + link("answers") + ")", ""},
-				{link("answers"), ""},
+				{slowest, ""},
+				{link("answers") + " and " + slowest, ""},
 			},
 			columns: []column{{"instance", "host", ""}, {"process", "process", ""}, {"server", "asks", ""}, {"Value #A", "answer time", "s"}, {"Value #B", "answers a second", "reqps"}}},
 		{kind: lines, title: "Time in calls", answer: "Which server takes the most time of all hosts together?", width: half, height: middle, empty: "nothing was asked",
@@ -44,6 +44,9 @@ var fleet = board{
 
 // silent are recorders that sent something within the last day, and not now.
 const silent = "max_over_time(snag_record_up" + of + "[1d]) unless on (instance) snag_record_up" + of
+
+// slowest are the links with answers, by their mean answer time.
+var slowest = "topk(30, " + link("answer_seconds") + " / (" + link("answers") + " > 0))"
 
 func link(counter string) string {
 	return "sum by (instance, process, server) (rate(snag_dependency_" + counter + "_total" + of + "[$__rate_interval]))"
