@@ -13,8 +13,8 @@ import (
 	"snag/tools/dashboards/expressions"
 )
 
-// What the dashboards and the alerts ask of a recorder is what its own code sends during an incident. Streams, and all of
-// it from running programs, are in TestDashboardsAskForWhatIsSent.
+// What the dashboards and the alerts ask of a recorder is what its own code sends during an incident. Streams, and all
+// of it from running programs, are in TestDashboardsAskForWhatIsSent.
 func TestDashboardsAskForWhatARecorderSends(t *testing.T) {
 	t.Parallel()
 	sent := sentByRecorder(t)
