@@ -10,7 +10,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION) -X snag/internal/cli.C
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load bench-fleet-scale study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check dashboards test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load bench-fleet-scale study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,10 @@ ui-check: ui
 docs: build ## docs/suspects and docs/knobs from the catalogues
 	bin/snag suspects --write docs/suspects
 	bin/snag tune knobs --write docs/knobs
+
+# A test of tools/dashboards fails where the files are not what it writes.
+dashboards: ## packaging/grafana and the tables of docs/grafana.md from tools/dashboards
+	$(GO) run ./tools/dashboards
 
 docs-check: docs
 	git diff --exit-code -- docs

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"snag/fleet/remotewrite"
 	"snag/internal/cli"
 	"snag/internal/shown"
 	"snag/internal/units"
@@ -35,6 +36,7 @@ type recordFlags struct {
 	streams streamFlags
 	otlp    otlpFlags
 	write   writeFlags
+	influx  writeFlags
 }
 
 func recordCommand() *cobra.Command {
@@ -71,12 +73,14 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringVar(&f.command, "on-incident", "", "run this program when an incident begins and ends, with JSON on its standard input; words are split at spaces, without a shell")
 	flags.StringVar(&f.webhook, "webhook", "", "POST the same JSON to this URL")
 	flags.StringVar(&f.secret, "webhook-secret", "", "sign webhook calls with the secret in this file (standardwebhooks.com)")
-	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics of the recorder at this address, as 127.0.0.1:9848")
+	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics of the recorder and of what this host answers and asks at this address, as 127.0.0.1:9848")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time, for 10 s when clients or streams seem to be affected; 0: no closer look")
 	flags.StringArrayVar(&f.when, "when", nil, "also judge, and keep as an incident, when this PromQL expression over the recorded series holds, as 'rate(node_netstat_TcpExt_ListenOverflows[10s]) > 1'; may be given more than once")
 	f.streams.register(cmd)
 	f.otlp.register(cmd, "a log record when an incident begins and ends, and metrics every 30 s,")
-	f.write.register(cmd)
+	f.write.register(cmd, remotewrite.RemoteWrite, "this Prometheus remote-write URL, as http://127.0.0.1:9090/api/v1/write")
+	f.influx.register(cmd, remotewrite.Influx, "this URL that takes InfluxDB's line protocol, as http://127.0.0.1:8086/write?db=snag or 'http://127.0.0.1:8086/api/v2/write?org=ORG&bucket=BUCKET'")
+	flags.StringVar(&f.influx.token, "influx-token", "", "a file with the token of InfluxDB, which is sent as Authorization: Token")
 	registerShared(cmd)
 	return cmd
 }
@@ -139,6 +143,7 @@ func record(ctx context.Context, f *recordFlags) error {
 	viewed.Go(func() { viewer.run(ctx) })
 	defer viewed.Wait()
 	defer f.write.start(ctx)()
+	defer f.influx.start(ctx)()
 	defer cancel()
 	return recorder.Run(ctx, plan)
 }
@@ -153,31 +158,6 @@ func (f *recordFlags) rules() (out []*rule.Rule, err error) {
 		out = append(out, r)
 	}
 	return out, nil
-}
-
-// publish has the recorder's metrics served and sent, as the flags say.
-func (f *recordFlags) publish(ctx context.Context, plan *recorder.Plan, tell *reporter) error {
-	if f.listen == "" && f.otlp.client == nil && f.write.url == "" {
-		return f.write.check(f.ring, nil, tell.note)
-	}
-	plan.Health = &recorder.Health{}
-	if err := f.write.check(f.ring, plan.Health, tell.note); err != nil {
-		return err
-	}
-	if f.write.sender != nil {
-		plan.Also = f.write.sender
-	}
-	tell.otlp = newSender(&f.otlp, plan.Health, tell.note)
-	if f.listen != "" {
-		of := healthMetrics{plan.Health, func() []measured { return append(counted(tell.otlp), f.write.counted()...) }}
-		if err := serveHealth(ctx, f.listen, of, tell.note); err != nil {
-			return err
-		}
-	}
-	if tell.otlp != nil {
-		tell.endOTLP = tell.otlp.Start()
-	}
-	return nil
 }
 
 func (f *recordFlags) reporter() (*reporter, error) {

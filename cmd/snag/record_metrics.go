@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"snag/fleet/remotewrite"
 	"snag/internal/web"
 	"snag/recorder"
 	"snag/recording"
@@ -40,6 +41,8 @@ func serveHealth(ctx context.Context, addr string, of healthMetrics, note func(s
 type healthMetrics struct {
 	h    *recorder.Health
 	more func() []measured // nil: none
+	// series are those that remote write would send too; nil: none.
+	series func() []remotewrite.Measured
 }
 
 // Describe describes nothing, which makes it an unchecked collector.
@@ -63,6 +66,9 @@ func (m healthMetrics) Collect(out chan<- prometheus.Metric) {
 		if one, err := prometheus.NewConstMetric(prometheus.NewDesc(v.name, v.help, nil, labels), kind, v.value); err == nil {
 			out <- one
 		}
+	}
+	if m.series != nil {
+		collectSeries(m.series(), out)
 	}
 }
 

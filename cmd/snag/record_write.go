@@ -3,11 +3,10 @@ package main
 import (
 	"context"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
@@ -20,41 +19,45 @@ import (
 	"snag/recording"
 )
 
-// writeFlags are --remote-write and what belongs to it.
+// writeFlags are --remote-write, or --influx, and what belongs to it.
 type writeFlags struct {
+	format          remotewrite.Format
 	url, relabel    string
+	token           string // of --influx: a file
 	headers, labels []string
 	series          int
 	sender          *remotewrite.Sender // nil: nothing is sent
 }
 
-func (f *writeFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.url, "remote-write", "", "also send what is measured to this Prometheus remote-write URL, as http://127.0.0.1:9090/api/v1/write")
-	flags.StringArrayVar(&f.headers, "remote-write-header", nil, "a header for --remote-write, as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
-	flags.StringArrayVar(&f.labels, "remote-write-label", nil, "a label of every series, as role=edge; instance is this host's name and job is snag, unless they are given; may be given more than once")
-	flags.StringVar(&f.relabel, "remote-write-relabel", "", "a file with a list of Prometheus relabel_config, which is applied to every series")
-	flags.IntVar(&f.series, "remote-write-series", remotewrite.DefaultSeries, "the most series that are sent; what is left out is named")
+func (f *writeFlags) register(cmd *cobra.Command, format remotewrite.Format, where string) {
+	f.format = format
+	flags, name := cmd.Flags(), strings.TrimPrefix(format.Flag, "--")
+	flags.StringVar(&f.url, name, "", "also send what is measured to "+where)
+	flags.StringArrayVar(&f.headers, name+"-header", nil, "a header for "+format.Flag+", as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
+	flags.StringArrayVar(&f.labels, name+"-label", nil, "a label of every series, as role=edge; instance is this host's name and job is snag, unless they are given; may be given more than once")
+	flags.StringVar(&f.relabel, name+"-relabel", "", "a file with a list of Prometheus relabel_config, which is applied to every series")
+	flags.IntVar(&f.series, name+"-series", remotewrite.DefaultSeries, "the most series that are sent; what is left out is named")
 }
 
-// check makes the sender; h is what it sends of the recorder itself.
-func (f *writeFlags) check(ring string, h *recorder.Health, note func(string)) error {
+// check makes the sender; more is what it sends of the recorder itself.
+func (f *writeFlags) check(ring string, more func() []remotewrite.Measured, note func(string)) error {
+	flag := f.format.Flag
 	if f.url == "" {
-		if len(f.headers) > 0 || len(f.labels) > 0 || f.relabel != "" {
-			return cli.Usage("--remote-write-header, --remote-write-label, --remote-write-relabel: with --remote-write")
+		if len(f.headers) > 0 || len(f.labels) > 0 || f.relabel != "" || f.token != "" {
+			return cli.Usage("%s-header, %s-label, %s-relabel and the like: with %s", flag, flag, flag, flag)
 		}
 		return nil
 	}
 	if f.series < 100 {
-		return cli.Usage("--remote-write-series %d: from 100 on", f.series)
+		return cli.Usage("%s-series %d: from 100 on", flag, f.series)
 	}
-	headers, err := post.Headers(f.headers)
+	headers, err := f.allHeaders()
 	if err != nil {
-		return cli.Usage("--remote-write-header: %v", err)
+		return err
 	}
 	o := remotewrite.Options{
-		URL: f.url, Client: post.New(headers), Every: remotewrite.DefaultEvery, Series: f.series,
-		Dir: filepath.Join(ring, "outbox"), Size: remotewrite.DefaultSize, Note: note,
+		URL: f.url, Format: f.format, Client: post.New(headers), Every: remotewrite.DefaultEvery, Series: f.series,
+		Dir: filepath.Join(ring, outboxes[flag]), Size: remotewrite.DefaultSize, More: more, Note: note,
 	}
 	if o.Labels, err = f.ownLabels(); err != nil {
 		return err
@@ -64,15 +67,33 @@ func (f *writeFlags) check(ring string, h *recorder.Health, note func(string)) e
 			return err
 		}
 	}
-	behind := newForwarding()
-	o.More = func() []remotewrite.Measured {
-		now := h.Now()
-		return slices.Concat(behind.series(time.Now(), note), asSeries(recorderMetrics(now, f.counted())), incidentSeries(now.Incident), addressSeries(net.InterfaceAddrs))
-	}
 	if f.sender, err = remotewrite.New(o); err != nil {
-		return cli.Usage("--remote-write: %v", err)
+		return cli.Usage("%s: %v", flag, err)
 	}
 	return nil
+}
+
+// outboxes are the folders of the ring where what is to be sent waits.
+var outboxes = map[string]string{remotewrite.RemoteWrite.Flag: "outbox", remotewrite.Influx.Flag: "outbox-influx"}
+
+// allHeaders has the token of a file too.
+func (f *writeFlags) allHeaders() (http.Header, error) {
+	headers, err := post.Headers(f.headers)
+	if err != nil {
+		return nil, cli.Usage("%s-header: %v", f.format.Flag, err)
+	}
+	if f.token == "" {
+		return headers, nil
+	}
+	if headers.Get("Authorization") != "" {
+		return nil, cli.Usage("--influx-token: --influx-header has an Authorization already; give one of them")
+	}
+	token, err := post.Token(f.token)
+	if err != nil {
+		return nil, err
+	}
+	headers.Set("Authorization", "Token "+token)
+	return headers, nil
 }
 
 func (f *writeFlags) ownLabels() (map[string]string, error) {
@@ -84,7 +105,7 @@ func (f *writeFlags) ownLabels() (map[string]string, error) {
 	for _, text := range f.labels {
 		name, value, found := strings.Cut(text, "=")
 		if !found || value == "" || !model.LegacyValidation.IsValidLabelName(name) || strings.HasPrefix(name, "__") {
-			return nil, cli.Usage("--remote-write-label %q: write it as role=edge; a name has letters, digits and _", text)
+			return nil, cli.Usage("%s-label %q: write it as role=edge; a name has letters, digits and _", f.format.Flag, text)
 		}
 		all[name] = value
 	}
@@ -96,13 +117,13 @@ func (f *writeFlags) counted() []measured {
 	if f.sender == nil {
 		return nil
 	}
-	c := f.sender.Counts()
+	c, name, to := f.sender.Counts(), f.format.Prefix, f.format.Flag
 	return []measured{
-		{name: "snag_remote_write_sent_total", help: "Requests of --remote-write that the store took.", counter: true, value: float64(c.Sent)},
-		{name: "snag_remote_write_refused_total", help: "Requests of --remote-write that the store refused for good.", counter: true, value: float64(c.Refused)},
-		{name: "snag_remote_write_lost_total", help: "Requests of --remote-write that were removed for want of disk space.", counter: true, value: float64(c.Lost)},
-		{name: "snag_remote_write_waiting", help: "Requests of --remote-write that wait on the disk.", value: float64(c.Waiting)},
-		{name: "snag_remote_write_names_left_out", help: "Names of series of which some were left out of the last request, as there were too many.", value: float64(c.LeftOut)},
+		{name: name + "sent_total", help: "Requests of " + to + " that the store took.", counter: true, value: float64(c.Sent)},
+		{name: name + "refused_total", help: "Requests of " + to + " that the store refused for good.", counter: true, value: float64(c.Refused)},
+		{name: name + "lost_total", help: "Requests of " + to + " that were removed for want of disk space.", counter: true, value: float64(c.Lost)},
+		{name: name + "waiting", help: "Requests of " + to + " that wait on the disk.", value: float64(c.Waiting)},
+		{name: name + "names_left_out", help: "Names of series of which some were left out of the last request of " + to + ", as there were too many.", value: float64(c.LeftOut)},
 	}
 }
 

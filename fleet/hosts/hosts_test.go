@@ -408,7 +408,7 @@ func TestClocksFiveMinutesApart(t *testing.T) {
 		if len(causes) != 1 || causes[0].Host != "origin-3" || causes[0].Suspect != "runtime-pause" || strings.Contains(text, "not seen") {
 			t.Errorf("%s: %+v", name, causes)
 		}
-		if far := strings.Contains(text, "clock      origin-3: its clock is about 5 min "+name+" the store's"); far != (by.Abs() > farOff) {
+		if far := strings.Contains(text, "clock      origin-3: its clock is about 300 s "+name+" the store's"); far != (by.Abs() > farOff) {
 			t.Errorf("%s: its clock is named: %t", name, far)
 		}
 		if got := f.Hosts["origin-3"]; got.Gone || now.Sub(got.Since).Round(time.Minute) != 5*time.Minute {

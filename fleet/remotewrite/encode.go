@@ -6,13 +6,15 @@ import (
 	"sort"
 
 	"github.com/golang/snappy"
+
+	"snag/recording"
 )
 
 // sample is one value of a series, with its labels by name, __name__ among them.
 type sample struct {
 	labels []label
 	value  float64
-	ms     int64 // since the epoch
+	at     recording.Time
 }
 
 type label struct{ name, value string }
@@ -40,7 +42,7 @@ func encode(all []sample) []byte {
 			series = bytesOf(series, 1, part)
 		}
 		part = binary.LittleEndian.AppendUint64(append(part[:0], 1<<3|1), math.Float64bits(s.value))
-		part = binary.AppendUvarint(append(part, 2<<3), uint64(s.ms))
+		part = binary.AppendUvarint(append(part, 2<<3), uint64(int64(s.at)/1e6)) // ms since the epoch
 		series = bytesOf(series, 2, part)
 		out = bytesOf(out, 1, series)
 	}

@@ -3,6 +3,7 @@ package remotewrite
 import (
 	"maps"
 	"strconv"
+	"time"
 
 	"snag/recording"
 )
@@ -74,8 +75,11 @@ func (p *parties) add(t recording.Turns) {
 	}
 }
 
-// measured are the values to send. What a party has open is of its last row: without one in the last seconds it is 0.
-func (p *parties) measured() (out []Measured) {
+// openFor is how long what a party has open holds: while a request is open there is a row each second.
+const openFor = 5 * time.Second
+
+// measured are the values at a time.
+func (p *parties) measured(now recording.Time) (out []Measured) {
 	for key, one := range p.all {
 		kind, labels := "snag_service_", recording.Labels{"process": key.comm, "listener": key.at}
 		if key.role != "serve" {
@@ -84,20 +88,23 @@ func (p *parties) measured() (out []Measured) {
 		if key.netns != "" {
 			labels["netns"] = key.netns
 		}
+		open, oldest := one.open, one.oldest
+		if now.Sub(one.at) > openFor {
+			open, oldest = 0, 0
+		}
 		for name, v := range map[string]float64{
 			"answers_total": one.answers, "answer_seconds_total": one.seconds, "failed_answers_total": one.failed, "cut_requests_total": one.cut,
-			"open_requests": one.open, "oldest_request_seconds": one.oldest,
+			"open_requests": open, "oldest_request_seconds": oldest,
 		} {
 			out = append(out, Measured{kind + name, labels, v})
 		}
-		one.open, one.oldest = 0, 0
 		if key.role == "serve" {
 			out = append(out, Measured{"snag_service_unread_seconds_total", labels, one.wait})
 			out = append(out, one.histogram(labels)...)
 		}
 	}
 	if p.lost > 0 {
-		out = append(out, Measured{"snag_remote_write_answers_left_out_total", nil, p.lost})
+		out = append(out, Measured{"snag_answers_left_out_total", nil, p.lost})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 // Package remotewrite sends what a recorder measures to a store that takes Prometheus' remote write (Prometheus,
-// Thanos, Mimir, VictoriaMetrics): the series of the probes, and the requests of each service and dependency as
-// counters. What the store does not take waits on the disk. Recording never waits for it.
+// Thanos, Mimir, VictoriaMetrics) or InfluxDB's line protocol: the series of the probes, and the requests of each service
+// and dependency as counters. What the store does not take waits on the disk. Recording never waits for it. Scrape has
+// the same for who asks for it.
 package remotewrite
 
 import (
@@ -9,8 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -22,7 +21,9 @@ import (
 
 // Options are what is sent, how often, and where to.
 type Options struct {
-	URL    string
+	URL string
+	// Format is how; the zero value: RemoteWrite.
+	Format Format
 	Client *post.Client
 	// Labels are added to every series, as instance and job.
 	Labels map[string]string
@@ -70,14 +71,11 @@ const (
 
 // New makes a sender. An error names what is wrong with the URL.
 func New(o Options) (*Sender, error) {
-	u, err := url.Parse(o.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("no http:// or https:// URL: give the whole URL of the receiver, as http://127.0.0.1:9090/api/v1/write")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("a URL with a user, a query or a fragment: --remote-write-header @FILE has the credentials")
-	case strings.Trim(u.Path, "/") == "":
-		return nil, fmt.Errorf("%s has no path: Prometheus takes samples at /api/v1/write, Thanos at /api/v1/receive, Mimir at /api/v1/push", u)
+	if o.Format.encode == nil {
+		o.Format = RemoteWrite
+	}
+	if err := o.Format.checked(o.URL); err != nil {
+		return nil, err
 	}
 	s := &Sender{o: o, box: outbox{o.Dir, o.Size}, table: newTable(o.Series), wake: make(chan struct{}, 1)}
 	if o.Client != nil {
@@ -131,7 +129,7 @@ func (s *Sender) collect(now time.Time) {
 	lost := 0
 	var err error
 	if len(all) > 0 {
-		lost, err = s.box.add(now.UnixMilli(), encode(all))
+		lost, err = s.box.add(now.UnixMilli(), s.o.Format.encode(all))
 	}
 	s.mu.Lock()
 	s.count.LeftOut = len(left)
@@ -141,7 +139,7 @@ func (s *Sender) collect(now time.Time) {
 	s.left = names
 	s.mu.Unlock()
 	if changed {
-		s.o.Note(fmt.Sprintf("--remote-write: %d series are the most that are sent; left out: %s", s.o.Series, names))
+		s.o.Note(fmt.Sprintf("%s: %d series are the most that are sent; left out: %s", s.o.Format.Flag, s.o.Series, names))
 	}
 	if err != nil {
 		s.trouble(err)
@@ -248,10 +246,7 @@ func (s *Sender) one(ctx context.Context, name string) error {
 		s.trouble(fmt.Errorf("read what is to be sent: %w", err))
 		return nil
 	}
-	_, err = s.o.Client.Post(ctx, s.o.URL, http.Header{
-		"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"},
-		"X-Prometheus-Remote-Write-Version": {"0.1.0"}, "User-Agent": {"snag"},
-	}, body)
+	_, err = s.o.Client.Post(ctx, s.o.URL, s.o.Format.header, body)
 	var f *post.Failed
 	if errors.As(err, &f) && (f.Again || f.Code/100 == 5 || f.Code == 0) {
 		if ctx.Err() == nil {
@@ -264,11 +259,11 @@ func (s *Sender) one(ctx context.Context, name string) error {
 	if err != nil {
 		if s.count.Refused++; !s.down {
 			s.down = true
-			s.o.Note(fmt.Sprintf("--remote-write: %v; what is refused is not sent again, recording goes on", err))
+			s.o.Note(fmt.Sprintf("%s: %v; what is refused is not sent again, recording goes on", s.o.Format.Flag, err))
 		}
 	} else if s.count.Sent++; s.down {
 		s.down = false
-		s.o.Note(fmt.Sprintf("--remote-write: %s works again; requests refused so far: %d, lost for want of space: %d", s.o.URL, s.count.Refused, s.count.Lost))
+		s.o.Note(fmt.Sprintf("%s: %s works again; requests refused so far: %d, lost for want of space: %d", s.o.Format.Flag, s.o.URL, s.count.Refused, s.count.Lost))
 	}
 	return os.Remove(name)
 }
@@ -285,6 +280,6 @@ func (s *Sender) trouble(err error) {
 	defer s.mu.Unlock()
 	if !s.down {
 		s.down = true
-		s.o.Note(fmt.Sprintf("--remote-write: %v; recording goes on, what is not sent waits in %s", err, s.o.Dir))
+		s.o.Note(fmt.Sprintf("%s: %v; recording goes on, what is not sent waits in %s", s.o.Format.Flag, err, s.o.Dir))
 	}
 }

@@ -20,6 +20,7 @@ type table struct {
 	series  map[uint64]*series
 	left    map[string]int // by name: series that found no room since the last take
 	parties parties
+	now     recording.Time // of the newest value
 }
 
 type series struct {
@@ -45,6 +46,7 @@ func (t *table) Sample(at recording.Time, name string, l recording.Labels, v flo
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.now = max(t.now, at)
 	t.set(at, name, l, v, t.most-t.most/3)
 }
 
@@ -56,6 +58,7 @@ func (t *table) Append(row recording.Row) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.now = max(t.now, turns.T)
 	t.parties.add(turns)
 }
 
@@ -101,7 +104,7 @@ func (t *table) take(now recording.Time, more []Measured) (all []sample, left []
 	for _, m := range more {
 		t.set(now, m.Name, m.Labels, m.Value, t.most)
 	}
-	for _, m := range t.parties.measured() {
+	for _, m := range t.parties.measured(t.now) {
 		t.set(now, m.Name, m.Labels, m.Value, t.most)
 	}
 	for key, s := range t.series {
@@ -122,7 +125,7 @@ func (t *table) take(now recording.Time, more []Measured) (all []sample, left []
 }
 
 func (s *series) sample(v float64, at recording.Time) sample {
-	out := sample{labels: []label{{"__name__", s.name}}, value: v, ms: int64(at) / 1e6}
+	out := sample{labels: []label{{"__name__", s.name}}, value: v, at: at}
 	for k, v := range s.labels {
 		out.labels = append(out.labels, label{k, strings.ToValidUTF8(v, "�")})
 	}

@@ -74,3 +74,16 @@ func readSmall(path string) ([]byte, error) {
 	}
 	return b, err
 }
+
+// Token reads a file that has one token. No error has it.
+func Token(path string) (string, error) {
+	b, err := readSmall(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" || strings.ContainsAny(token, "\r\n") || !httpguts.ValidHeaderFieldValue(token) {
+		return "", fmt.Errorf("read the token: %s is to have one line, the token", path)
+	}
+	return token, nil
+}

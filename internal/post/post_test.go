@@ -42,3 +42,22 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	for text, want := range map[string]string{"abc==\n": "abc==", " abc ": "abc", "": "", "\n": "", "a\nb": "", "a\x00b": ""} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Token(file)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), file) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := Token(file + "s"); err == nil {
+		t.Error("a file that is not there has a token")
+	}
+}

@@ -25,6 +25,7 @@ type file struct {
 const (
 	program = "/usr/bin/snag"
 	doc     = "/usr/share/doc/snag/"
+	shared  = "/usr/share/snag/"
 )
 
 // units are started by who installs the package, and not by the installation.
@@ -52,12 +53,32 @@ func (r *release) contents(ctx context.Context, host, built string, modules []mo
 		func() ([]file, error) { return manual(ctx, host) },
 		func() ([]file, error) { return completions(ctx, host) },
 		func() ([]file, error) { return r.documents(modules) },
+		r.monitoring,
 	} {
 		add, err := more()
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, add...)
+	}
+	return files, nil
+}
+
+// monitoring are the dashboards for Grafana and the alerts for Prometheus: files that other programs load.
+func (r *release) monitoring() ([]file, error) {
+	var files []file
+	for _, pattern := range []string{"grafana/*.json", "prometheus/snag.rules.yml"} {
+		names, err := filepath.Glob(filepath.Join(r.Root, "packaging", pattern))
+		if err != nil || len(names) == 0 {
+			return nil, fmt.Errorf("packaging/%s: no such file (%w)", pattern, err)
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, file{Path: shared + filepath.Dir(pattern) + "/" + filepath.Base(name), Mode: 0o644, Body: b})
+		}
 	}
 	return files, nil
 }

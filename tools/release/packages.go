@@ -36,7 +36,7 @@ func (r *release) packages(all []file, arch, out, work string) error {
 		case "rpm":
 			info.Description, info.License = about, "Apache-2.0"
 			// rpm removes only folders that a package says it owns; in a .deb all folders are.
-			for _, dir := range []string{"/usr/share/doc/snag", "/usr/share/zsh", "/usr/share/zsh/site-functions"} {
+			for _, dir := range []string{"/usr/share/doc/snag", "/usr/share/snag", "/usr/share/snag/grafana", "/usr/share/snag/prometheus", "/usr/share/zsh", "/usr/share/zsh/site-functions"} {
 				info.Contents = append(info.Contents, &files.Content{Destination: dir, Type: files.TypeDir,
 					FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: 0o755, MTime: r.Date}})
 			}

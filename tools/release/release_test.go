@@ -61,6 +61,29 @@ func TestPackagedUnit(t *testing.T) {
 	}
 }
 
+// The dashboards and the alerts are in packages as they are in the tree, and not their tests.
+func TestMonitoring(t *testing.T) {
+	files, err := aRelease().monitoring()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+		b, err := os.ReadFile("../../packaging/" + strings.TrimPrefix(f.Path, shared))
+		if err != nil || !bytes.Equal(b, f.Body) || f.Mode != 0o644 {
+			t.Errorf("%s: mode %o, %v", f.Path, f.Mode, err)
+		}
+	}
+	want := []string{"/usr/share/snag/grafana/fleet.json", "/usr/share/snag/grafana/host.json", "/usr/share/snag/grafana/streams.json", "/usr/share/snag/prometheus/snag.rules.yml"}
+	if !reflect.DeepEqual(paths, want) {
+		t.Errorf("%q", paths)
+	}
+	if _, err := (&release{Root: t.TempDir()}).monitoring(); err == nil {
+		t.Error("a tree without dashboards has some")
+	}
+}
+
 // Packages and images of the same files have the same bytes, wherever they are made.
 func TestSameBytes(t *testing.T) {
 	r := aRelease()

@@ -10,6 +10,7 @@ says '^/usr/lib/systemd/system/snag-record.service$' rpm -qpl "$new"
 says '^/usr/lib/systemd/system/snag-serve.service$' rpm -qpl "$new"
 says '^/usr/share/man/man1/snag-find.1.gz$' rpm -qpl "$new"
 says '^/usr/share/zsh/site-functions/_snag$' rpm -qpl "$new"
+says '^/usr/share/snag/grafana/fleet.json$' rpm -qpl "$new"
 says '^License +: Apache-2.0$' rpm -qpi "$new"
 on --initdb
 before=$(everything)
