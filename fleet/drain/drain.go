@@ -63,12 +63,11 @@ func (d *Drain) Run(ctx context.Context, how How, sum string) error {
 	started := time.Now()
 	stop := d.run(ctx, how, sum)
 	if stop == nil {
-		if err := d.note(journal.Record{Step: journal.Done}); err == nil {
-			d.say(Event{Event: EvDone, Seconds: time.Since(started).Seconds(), Text: units.Plural(len(d.plan.Peers), "peer")})
-			return nil
-		} else {
-			stop = asStop(err)
-		}
+		stop = asStop(d.note(journal.Record{Step: journal.Done}))
+	}
+	if stop == nil {
+		d.say(Event{Event: EvDone, Seconds: time.Since(started).Seconds(), Text: units.Plural(len(d.plan.Peers), "peer")})
+		return nil
 	}
 	stop.Batch, stop.Of = d.batch, len(d.batches)
 	d.whatIsLeft(stop)
@@ -101,15 +100,18 @@ func (d *Drain) run(ctx context.Context, how How, sum string) *Stop {
 		return asStop(err)
 	}
 	for i, peers := range d.batches {
-		if d.allBack(peers) {
+		again := killed && batch == i+1 // what the batch did before the kill is not how it was before
+		if d.allBack(peers) && !again {
 			continue
 		}
 		d.batch, d.base, d.begun = i+1, d.last.Fleet, time.Now()
-		if killed && batch == d.batch { // what the batch did before the kill is not how it was before
+		if again {
 			d.base, d.begun = base, at
 		}
-		if err := d.step(ctx, peers); err != nil {
-			return d.stopped(ctx, peers, asStop(err))
+		if !d.allBack(peers) {
+			if err := d.step(ctx, peers); err != nil {
+				return d.stopped(ctx, peers, asStop(err))
+			}
 		}
 		if err := d.between(ctx, i); err != nil {
 			return asStop(err)
@@ -146,9 +148,10 @@ func (d *Drain) between(ctx context.Context, i int) error {
 	if j := d.plan.Jitter.D; j > 0 {
 		pause += rand.N(j)
 	}
-	if pause > 0 {
-		d.say(Event{Event: EvPause, Seconds: pause.Seconds()})
+	if pause == 0 {
+		return nil
 	}
+	d.say(Event{Event: EvPause, Seconds: pause.Seconds()})
 	if err := d.wait(ctx, pause); err != nil {
 		return err
 	}

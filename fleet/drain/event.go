@@ -41,7 +41,7 @@ type Event struct {
 	Text    string     `json:"text,omitempty"`
 	Seconds float64    `json:"seconds,omitempty"`
 	Out     []string   `json:"out_of_service,omitempty"`
-	Left    []string   `json:"not_begun,omitempty"`
+	Left    []string   `json:"not_restarted,omitempty"`
 	Exit    int        `json:"exit,omitempty"`
 }
 
@@ -65,7 +65,7 @@ type Stop struct {
 	Phase plan.Phase
 	Text  []string // the evidence
 	Out   []string // peers that are out of service
-	Left  []string // that were not begun
+	Left  []string // that were not restarted
 	Err   error
 }
 

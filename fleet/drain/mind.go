@@ -15,7 +15,7 @@ import (
 // as often as the plan says.
 func (d *Drain) mind(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return &Stop{Why: Signal, Text: []string{"it was asked to stop by a signal"}}
+		return asked()
 	}
 	if d.Look == nil || time.Since(d.looked) < d.plan.Health.Every.Or(plan.HealthEvery) {
 		return nil
@@ -23,6 +23,8 @@ func (d *Drain) mind(ctx context.Context) error {
 	_, err := d.look(ctx)
 	return err
 }
+
+func asked() *Stop { return &Stop{Why: Signal, Text: []string{"a signal asked it to stop"}} }
 
 func (d *Drain) look(ctx context.Context) (o health.Outcome, err error) {
 	d.last = d.Look(context.WithoutCancel(ctx))
@@ -94,14 +96,14 @@ func (d *Drain) first(ctx context.Context) error {
 		return d.mind(ctx)
 	}
 	for {
-		if err := d.mind(ctx); err != nil && ctx.Err() != nil {
-			return err
+		if ctx.Err() != nil {
+			return asked()
 		}
-		d.last = d.Look(ctx)
+		d.last = d.Look(context.WithoutCancel(ctx))
 		d.looked = time.Now()
-		o, notes := health.First(d.last)
+		o, notes := health.First(d.last, d.outOfService())
 		if len(o.Hurt) > 0 {
-			return &Stop{Why: Hurts, Text: append([]string{"nothing was begun"}, o.Hurt...)}
+			return &Stop{Why: Hurts, Text: append([]string{"it is not healthy already, and nothing was done"}, o.Hurt...)}
 		}
 		if o.Healthy() {
 			d.base = d.last.Fleet

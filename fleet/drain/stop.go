@@ -34,7 +34,7 @@ func (d *Drain) finish(ctx context.Context, p plan.Peer, why *Stop) error {
 	if !s.out() || failed {
 		return nil
 	}
-	if len(d.plan.Restart) > 0 && !s.started[plan.Restart] {
+	if d.untouched(s) {
 		// Those of return that ran before a kill were for another purpose: all of them run.
 		if err := d.actions(ctx, p, plan.Return, true, true); err != nil {
 			return err
@@ -50,7 +50,15 @@ func (d *Drain) finish(ctx context.Context, p plan.Peer, why *Stop) error {
 	return nil
 }
 
-// whatIsLeft names the peers that are out of service, and those that were not begun.
+// untouched reports whether the maintenance of a peer that is out of service had not begun.
+func (d *Drain) untouched(s *peerState) bool {
+	if len(d.plan.Restart) > 0 {
+		return !s.started[plan.Restart]
+	}
+	return s.done[plan.Drain] < len(d.plan.Drain) || d.plan.Leave != nil && !s.passed[plan.Leaving]
+}
+
+// whatIsLeft names the peers that are out of service, and those that were not restarted.
 func (d *Drain) whatIsLeft(s *Stop) {
 	for _, p := range d.plan.Peers {
 		switch state := d.peer(p.Name); {

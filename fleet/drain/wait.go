@@ -25,12 +25,14 @@ func (d *Drain) await(ctx context.Context, peers []plan.Peer, phase plan.Phase, 
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	for _, w := range all {
-		d.say(Event{Event: EvWaits, Peer: w.peer.Name, Phase: phase, Seconds: timeout.Seconds()})
-	}
+	said := false
 	for started := time.Now(); ; {
 		if all, err = d.ask(ctx, all, phase, started); err != nil || len(all) == 0 {
 			return err
+		}
+		if !said {
+			d.sayWaits(all, phase, timeout)
+			said = true
 		}
 		if time.Since(started) >= timeout {
 			return d.tooLong(all, phase, timeout)
@@ -40,6 +42,16 @@ func (d *Drain) await(ctx context.Context, peers []plan.Peer, phase plan.Phase, 
 		} else if err := d.wait(ctx, d.Poll); err != nil {
 			return err
 		}
+	}
+}
+
+func (d *Drain) sayWaits(all []*waiting, phase plan.Phase, timeout time.Duration) {
+	for _, w := range all {
+		text := w.text
+		if w.err != nil {
+			text = "not counted: " + w.err.Error()
+		}
+		d.say(Event{Event: EvWaits, Peer: w.peer.Name, Phase: phase, Text: text + ":", Seconds: timeout.Seconds()})
 	}
 }
 

@@ -167,8 +167,9 @@ func sorted(all Baseline) []string {
 }
 
 // First is what is wrong before anything was done: a drain must not begin with what it could not see getting worse.
-func First(now Seen) (o Outcome, notes []string) {
-	o = Compare(now.Fleet, now.At, now, Out{})
+// out are peers that an interrupted drain left out of service.
+func First(now Seen, out Out) (o Outcome, notes []string) {
+	o = Compare(now.Fleet, now.At, now, out)
 	for _, name := range sorted(now.Fleet) {
 		switch h := now.Fleet[name]; {
 		case h.Unseen != "":

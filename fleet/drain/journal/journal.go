@@ -125,6 +125,10 @@ func decode(text []byte, n int, last string) (r Record, sum string, err error) {
 	case l.Sum != sumOf(n, last, l.Record):
 		return r, "", errors.New("its checksum does not match")
 	}
+	// Go's JSON takes keys in other letters too: only what Append writes is a record.
+	if same, err := json.Marshal(l); err != nil || !bytes.Equal(same, text) {
+		return r, "", errors.New("it is not a record")
+	}
 	if err := json.Unmarshal(l.Record, &r); err != nil || r.Step == "" {
 		return r, "", errors.New("it is not a record of this version")
 	}

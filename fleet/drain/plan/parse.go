@@ -18,7 +18,8 @@ import (
 const maxFile = 1 << 20
 
 // ReadFile reads a plan and checks it. sum is the checksum of its text: a drain goes on only with the same plan.
-func ReadFile(path string) (p *Plan, sum string, err error) {
+// change, if it is not nil, is what the command line says otherwise.
+func ReadFile(path string, change func(*Plan)) (p *Plan, sum string, err error) {
 	// A FIFO must not hold it up.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -27,7 +28,7 @@ func ReadFile(path string) (p *Plan, sum string, err error) {
 	defer func() { _ = f.Close() }()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil {
-		p, err = Parse(b)
+		p, err = Parse(b, change)
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("read the plan %s: %w", path, err)
@@ -36,8 +37,8 @@ func ReadFile(path string) (p *Plan, sum string, err error) {
 	return p, hex.EncodeToString(hash[:]), nil
 }
 
-// Parse reads a plan's text and checks it.
-func Parse(text []byte) (*Plan, error) {
+// Parse reads a plan's text, changes it if change is not nil, and checks it.
+func Parse(text []byte, change func(*Plan)) (*Plan, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("it is larger than %d bytes: it is not a plan", maxFile)
 	}
@@ -65,6 +66,9 @@ func Parse(text []byte) (*Plan, error) {
 	}
 	if p.OnHurt == "" {
 		p.OnHurt = HurtReturn
+	}
+	if change != nil {
+		change(&p)
 	}
 	return &p, p.valid(root)
 }
