@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -78,6 +79,11 @@ func drainPeers(cmd *cobra.Command, f *drainFlags, path string) error {
 	world, streams, err := newDrainWorld(p, out.show)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Lstat(f.journal); errors.Is(err, fs.ErrNotExist) {
+		if err := drain.ProgressOf(nil).May(f.how, sum); err != nil { // it leaves no empty journal
+			return cli.Usage("%v", err)
+		}
 	}
 	j, err := journal.Open(f.journal)
 	if err != nil {

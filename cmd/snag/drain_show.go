@@ -10,7 +10,6 @@ import (
 	"snag/fleet/drain"
 	"snag/fleet/drain/plan"
 	"snag/internal/shown"
-	"snag/internal/units"
 )
 
 // drainOutput shows what a drain does: a line each, or an object of JSON each.
@@ -54,7 +53,7 @@ func (o *drainOutput) text(e drain.Event) string {
 func (o *drainOutput) line(e drain.Event) string {
 	took := ""
 	if e.Seconds > 0 {
-		took = "  (" + units.Short(e.Seconds) + ")"
+		took = "  (" + lasting(e.Seconds) + ")"
 	}
 	step := fmt.Sprintf("  %-12s %-8s ", e.Peer, e.Phase)
 	switch e.Event {
@@ -67,19 +66,28 @@ func (o *drainOutput) line(e drain.Event) string {
 	case drain.EvFailed:
 		return step + "FAILED: " + e.Text + took
 	case drain.EvWaits:
-		return step + strings.TrimSpace(e.Text+" waiting, at most "+units.Short(e.Seconds))
+		return step + strings.TrimSpace(e.Text+" waiting, at most "+lasting(e.Seconds))
 	case drain.EvHealthy:
 		return "healthy: " + e.Text
 	case drain.EvUnknown:
 		return "not known to be healthy: " + e.Text
 	case drain.EvPause:
-		return "pause of " + units.Short(e.Seconds)
+		return "pause of " + lasting(e.Seconds)
 	case drain.EvStopped:
 		return o.stopped(e)
 	case drain.EvDone:
-		return fmt.Sprintf("\nDONE: %s in %s", e.Text, units.Short(e.Seconds))
+		return fmt.Sprintf("\nDONE: %s in %s", e.Text, lasting(e.Seconds))
 	}
 	return e.Text
+}
+
+// lasting is a length of time, to a tenth of a second below a minute.
+func lasting(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
 }
 
 func (o *drainOutput) stopped(e drain.Event) string {

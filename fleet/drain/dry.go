@@ -19,7 +19,7 @@ func Begun(p *plan.Plan) Event {
 	if len(all) > 1 {
 		n = fmt.Sprintf("%d batches", len(all))
 	}
-	text := fmt.Sprintf("%s in %s of %s", units.Plural(len(p.Peers), "peer"), n, strings.Join(shortened(sizes), ", "))
+	text := fmt.Sprintf("%s in %s (%s)", units.Plural(len(p.Peers), "peer"), n, strings.Join(shortened(sizes), ", "))
 	return Event{Event: EvBegun, Text: text}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -72,8 +73,12 @@ func send(ctx context.Context, r plan.Request) (*http.Response, error) {
 	if errors.As(err, &with) {
 		err = with.Err
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	var op *net.OpError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("no answer: %w", ErrLate)
+	case errors.As(err, &op) && op.Op == "dial":
+		err = dialCause(op)
 	}
 	return nil, fmt.Errorf("ask %s: %w", where(r.URL), err)
 }
