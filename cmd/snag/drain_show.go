@@ -10,6 +10,7 @@ import (
 	"snag/fleet/drain"
 	"snag/fleet/drain/plan"
 	"snag/internal/shown"
+	"snag/internal/units"
 )
 
 // drainOutput shows what a drain does: a line each, or an object of JSON each.
@@ -81,13 +82,8 @@ func (o *drainOutput) line(e drain.Event) string {
 	return e.Text
 }
 
-// lasting is a length of time, to a tenth of a second below a minute.
 func lasting(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	if d < time.Second {
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
+	return units.Seconds(time.Duration(seconds * float64(time.Second)))
 }
 
 func (o *drainOutput) stopped(e drain.Event) string {
@@ -105,7 +101,11 @@ func (o *drainOutput) stopped(e drain.Event) string {
 	if len(e.Left) > 0 {
 		text += "\n  not restarted: " + strings.Join(e.Left, ", ")
 	}
-	if e.Batch > 0 {
+	switch {
+	case e.Batch == 0:
+	case e.Why == drain.Signal:
+		text += fmt.Sprintf("\n  next: snag drain %s --resume", o.plan)
+	default:
 		text += fmt.Sprintf("\n  next: repair it, then snag drain %s --resume", o.plan)
 	}
 	return text

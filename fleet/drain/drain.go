@@ -71,7 +71,7 @@ func (d *Drain) Run(ctx context.Context, how How, sum string) error {
 	}
 	stop.Batch, stop.Of = d.batch, len(d.batches)
 	d.whatIsLeft(stop)
-	d.say(Event{Event: EvStopped, Batch: stop.Batch, Of: stop.Of, Peer: stop.Peer, Phase: stop.Phase, Text: stop.Error(), Out: stop.Out, Left: stop.Left})
+	d.say(Event{Event: EvStopped, Why: stop.Why, Batch: stop.Batch, Of: stop.Of, Peer: stop.Peer, Phase: stop.Phase, Text: stop.Error(), Out: stop.Out, Left: stop.Left})
 	_ = d.note(journal.Record{Step: journal.Stopped, Peer: stop.Peer, Phase: stop.Phase, Why: stop.Error()}) // it stops anyway
 	return stop
 }

@@ -86,7 +86,7 @@ func TestHarmIsLeftAsItIsWhereThePlanSaysSo(t *testing.T) {
 		return nil
 	}
 	s := w.drain(t.Context(), How{})
-	if !strings.Contains(s.describe(), "1 batch 2 restart b: stop b: exit status 1: unit not found; out [b c], left [d]") {
+	if !strings.Contains(s.describe(), "hurts batch 2 restart b: stop b: exit status 1: unit not found; out [b c], left [d]") {
 		t.Error(s.describe())
 	}
 	w.want(batch1 + ", out b, out c, stop b")
@@ -107,7 +107,7 @@ func TestAPeerThatDoesNotComeBack(t *testing.T) {
 		return nil
 	}
 	s := w.drain(t.Context(), How{})
-	if !strings.Contains(s.describe(), "1 batch 2 ready b: it did not come back within 100ms: connect to 10.0.0.2:80: connection refused; out [b], left [d]") {
+	if !strings.Contains(s.describe(), "hurts batch 2 ready b: it did not come back within 100ms: connect to 10.0.0.2:80: connection refused; out [b], left [d]") {
 		t.Error(s.describe())
 	}
 	w.want(batch1 + ", out b, out c, stop b, start b, stop c, start c, in c")
@@ -127,7 +127,7 @@ func TestConnectionsThatStay(t *testing.T) {
 	}
 	w := newWorld(t, four)
 	w.left = stay
-	if s := w.drain(t.Context(), How{}); !strings.Contains(s.describe(), "1 batch 1 leave a: 12 connections left after 100ms, and the plan allows 0; out [], left [a b c d]") {
+	if s := w.drain(t.Context(), How{}); !strings.Contains(s.describe(), "hurts batch 1 leave a: 12 connections left after 100ms, and the plan allows 0; out [], left [a b c d]") {
 		t.Error(s.describe())
 	}
 	w.want("out a, in a")
@@ -148,7 +148,7 @@ func TestConnectionsThatStay(t *testing.T) {
 	// Not counted is not zero, and go-on is for those that were counted.
 	w = newWorld(t, strings.Replace(four, "timeout: 100ms}", "timeout: 100ms, then: go-on}", 1))
 	w.left = func(string) (float64, error) { return 0, errors.New("no handler") }
-	if s := w.drain(t.Context(), How{}); !strings.Contains(s.describe(), "2 batch 1 leave a: its connections could not be counted within 100ms: no handler; out [], left [a") {
+	if s := w.drain(t.Context(), How{}); !strings.Contains(s.describe(), "not known batch 1 leave a: its connections could not be counted within 100ms: no handler; out [], left [a") {
 		t.Error(s.describe())
 	}
 	w.want("out a, in a")
@@ -160,7 +160,7 @@ func TestHealthThatNeverAnswers(t *testing.T) {
 	w.look = func() health.Seen { return check("", "no answer within 1s") }
 	begun := time.Now()
 	s := w.drain(t.Context(), How{})
-	if !strings.Contains(s.describe(), "2 batch 0  : whether all is healthy is not known for 300ms; check site: no answer within 1s; out [], left [a b c d]") {
+	if !strings.Contains(s.describe(), "not known batch 0  : whether all is healthy is not known for 300ms; check site: no answer within 1s; out [], left [a b c d]") {
 		t.Error(s.describe())
 	}
 	if took := time.Since(begun); took < 300*time.Millisecond || took > 5*time.Second {
@@ -197,8 +197,8 @@ func TestHealthThatNeverAnswers(t *testing.T) {
 // A host that was affected before is no harm; one that becomes so is, unless it is being drained itself.
 func TestHostsOfTheStore(t *testing.T) {
 	for victim, want := range map[string]string{
-		"web": "1 batch 2  : host web is affected",
-		"b":   "2 batch 2  : whether all is healthy is not known for 300ms; host b is affected: freeze of live, after its restart",
+		"web": "hurts batch 2  : host web is affected",
+		"b":   "not known batch 2  : whether all is healthy is not known for 300ms; host b is affected: freeze of live, after its restart",
 	} {
 		w := newWorld(t, four)
 		w.look = func() health.Seen {

@@ -42,18 +42,18 @@ type Event struct {
 	Seconds float64    `json:"seconds,omitempty"`
 	Out     []string   `json:"out_of_service,omitempty"`
 	Left    []string   `json:"not_restarted,omitempty"`
-	Exit    int        `json:"exit,omitempty"`
+	Why     Why        `json:"why,omitempty"`
 }
 
 // Why a drain stops.
-type Why int
+type Why string
 
 // The reasons.
 const (
-	Hurts   Why = iota + 1 // a step hurts, or failed
-	Unknown                // health or connections could not be measured
-	Signal                 // SIGINT or SIGTERM
-	Broken                 // snag's own: the journal
+	Hurts   Why = "hurts"     // a step hurts, or failed
+	Unknown Why = "not known" // health or connections could not be measured
+	Signal  Why = "signal"    // SIGINT, SIGTERM or SIGHUP
+	Broken  Why = "journal"   // it could not be written
 )
 
 // Stop is why a drain stopped, and what is left.

@@ -185,7 +185,7 @@ func TestHarmBeforeAKillIsSeenAfterIt(t *testing.T) {
 	_ = j.Close()
 	w.look = func() health.Seen { return health.Seen{Fleet: health.Baseline{"web": {Affected: true}}} }
 	s := w.drain(t.Context(), How{Resume: true})
-	if !strings.Contains(s.describe(), "1 batch 1  : host web is affected; out [], left [b c d]") {
+	if !strings.Contains(s.describe(), "hurts batch 1  : host web is affected; out [], left [b c d]") {
 		t.Error(s.describe())
 	}
 	w.want("")

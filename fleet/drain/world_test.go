@@ -124,5 +124,5 @@ func (s *Stop) describe() string {
 	if s == nil {
 		return "done"
 	}
-	return fmt.Sprintf("%d batch %d %s %s: %s; out %v, left %v", s.Why, s.Batch, s.Phase, s.Peer, s.Error(), s.Out, s.Left)
+	return fmt.Sprintf("%s batch %d %s %s: %s; out %v, left %v", s.Why, s.Batch, s.Phase, s.Peer, s.Error(), s.Out, s.Left)
 }

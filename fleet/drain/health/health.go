@@ -74,7 +74,7 @@ func Compare(before Baseline, begun time.Time, now Seen, out Out) (o Outcome) {
 			o.host(name, before, now.Fleet[name], out.Back[name])
 		}
 	}
-	for name := range before {
+	for _, name := range sorted(before) {
 		if _, there := now.Fleet[name]; !there && now.Fleet != nil && !out.Hosts[name] {
 			o.Unknown = append(o.Unknown, fmt.Sprintf("host %s is no longer in the store", name))
 		}
