@@ -25,18 +25,33 @@ func known(n *yaml.Node, t reflect.Type, at string) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
 		return fmt.Errorf("line %d: %s is an alias: write its value out", n.Line, or(at, "the plan"))
-	case reflect.PointerTo(t).Implements(valueType):
+	case reflect.PointerTo(t).Implements(valueType), n.Tag == "!!null":
 		return nil
-	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
+	case n.Kind != wantedKind(t):
+		return fmt.Errorf("line %d: %s is %s, and %s is expected", n.Line, or(at, "the plan"), kindNames[n.Kind], kindNames[wantedKind(t)])
+	case t.Kind() == reflect.Slice:
 		for i, c := range n.Content {
 			if err := known(c, t.Elem(), fmt.Sprintf("%s[%d]", at, i+1)); err != nil {
 				return err
 			}
 		}
-	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
+	case t.Kind() == reflect.Struct:
 		return knownKeys(n, t, at)
 	}
 	return nil
+}
+
+var kindNames = map[yaml.Kind]string{yaml.MappingNode: "a map of keys", yaml.SequenceNode: "a list", yaml.ScalarNode: "one value"}
+
+// wantedKind is how a value of a type is written.
+func wantedKind(t reflect.Type) yaml.Kind {
+	switch t.Kind() {
+	case reflect.Slice:
+		return yaml.SequenceNode
+	case reflect.Struct, reflect.Map:
+		return yaml.MappingNode
+	}
+	return yaml.ScalarNode
 }
 
 func knownKeys(n *yaml.Node, t reflect.Type, at string) error {

@@ -82,7 +82,9 @@ func TestWhatIsNoPlan(t *testing.T) {
 		"an alias":                  {"pause: 30s", "pause: &a 30s\njitter: *a", "jitter is an alias"},
 		"what to do on harm":        {"version: 1", "version: 1\non_hurt: panic", "line 2: on_hurt \"panic\": there are return and leave"},
 		"two documents":             {"version: 1", "version: 1\n---\nversion: 1", "more than one document"},
-		"a wrong type":              {"canary: 1", "canary: [1]", "line 3: cannot unmarshal"},
+		"a wrong type":              {"canary: 1", "canary: [1]", "line 3: canary is a list, and one value is expected"},
+		"a peer that is a name":     {"drain:\n", "  - edge-3\ndrain:\n", "line 8: peers[3] is one value, and a map of keys is expected"},
+		"a command that is a text":  {`[ssh, "{host}", systemctl, restart, "{label.unit}"]`, "systemctl restart nginx", "line 12: restart[1].run is one value, and a list is expected"},
 	} {
 		if !strings.Contains(good, c.old) {
 			t.Fatalf("%s: the plan has no %q", name, c.old)
