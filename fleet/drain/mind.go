@@ -133,7 +133,11 @@ func (d *Drain) seen() string {
 				affected++
 			}
 		}
-		all = append(all, fmt.Sprintf("%s, %d affected", units.Plural(len(d.last.Fleet), "host"), affected))
+		text := fmt.Sprintf("%s, %d affected", units.Plural(len(d.last.Fleet), "host"), affected)
+		if n := d.last.Fleet.Unseen(); n > 0 {
+			text += fmt.Sprintf(", %d not seen", n)
+		}
+		all = append(all, text)
 	}
 	if n := len(d.last.Streams); n > 0 {
 		all = append(all, units.Plural(n, "stream"))

@@ -21,6 +21,16 @@ type Host struct {
 // Baseline are the hosts as they were before a step, by their names.
 type Baseline map[string]Host
 
+// Unseen counts the hosts that nothing is known of now.
+func (b Baseline) Unseen() (n int) {
+	for _, h := range b {
+		if h.Unseen != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // Stream is a watched stream.
 type Stream struct {
 	Name, Server string // Server is the address that it is read from, HOST:PORT as the URL has it
@@ -170,6 +180,9 @@ func sorted(all Baseline) []string {
 // out are peers that an interrupted drain left out of service.
 func First(now Seen, out Out) (o Outcome, notes []string) {
 	o = Compare(now.Fleet, now.At, now, out)
+	if n := now.Fleet.Unseen(); n > 0 && n == len(now.Fleet) {
+		o.Unknown = append(o.Unknown, "no host of the store is seen: their recorders are paused or send nothing")
+	}
 	for _, name := range sorted(now.Fleet) {
 		switch h := now.Fleet[name]; {
 		case h.Unseen != "":

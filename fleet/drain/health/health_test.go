@@ -71,6 +71,9 @@ func TestFirst(t *testing.T) {
 	if !o.Healthy() || len(notes) != 2 || !strings.Contains(notes[0], "host a is affected already") || !strings.Contains(notes[1], "host b is not seen: paused") {
 		t.Errorf("%+v %q", o, notes)
 	}
+	if o, _ = First(Seen{At: at, Fleet: Baseline{"a": {Unseen: "paused"}, "b": {Unseen: "paused"}}}, Out{}); len(o.Unknown) != 1 {
+		t.Errorf("hosts that are not seen are healthy: %+v", o)
+	}
 	if o, _ = First(Seen{At: at, Checks: []Check{{Name: "x", Failed: "500"}}}, Out{}); len(o.Hurt) != 1 {
 		t.Errorf("%+v", o)
 	}
