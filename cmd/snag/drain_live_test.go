@@ -74,7 +74,7 @@ func (e *edges) pid(i int) int {
 	return pid
 }
 
-// clients keep a connection to each edge that is in service, and leave one that is taken out after a second. Connections
+// clients keep a connection to each edge that is in service, and leave one that is out after a second. Connections
 // that an edge ended are counted.
 func (e *edges) clients() (cut *atomic.Int32) {
 	stop := make(chan struct{})

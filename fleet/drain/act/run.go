@@ -38,7 +38,7 @@ func Run(ctx context.Context, command []string) error {
 		return fmt.Errorf("keep what the command writes: %w", err)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	// A file and not a pipe: a program that stays (nginx) must not have snag wait for its output's end, nor get SIGPIPE.
+	// A file and not a pipe: a program that stays (nginx) must not hold snag up, nor get SIGPIPE.
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {

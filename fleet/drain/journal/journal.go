@@ -1,6 +1,6 @@
 // Package journal is what a drain did, on disk before it is done: who comes after a kill -9 reads there where to go on.
 //
-// The file has a line of JSON for each record, with its number and a checksum that covers the record, its number and the
+// It has a line of JSON for each record, with its number and a checksum that covers the record, its number and the
 // checksum before it. A line is written and synced before Append returns, and only then its action is carried out. So a
 // last line that is not whole was never acted on, and is cut off; anything else that does not fit is damage.
 package journal
