@@ -20,7 +20,7 @@ var groups = []*cobra.Group{
 	{ID: groupHost, Title: "What this host does:"},
 	{ID: groupFiles, Title: "Recordings, and files of other tools:"},
 	{ID: groupClients, Title: "As a client sees a service or a stream:"},
-	{ID: groupChange, Title: "Change settings, and take it back:"},
+	{ID: groupChange, Title: "Change settings and take it back, restart in steps:"},
 }
 
 var groupOf = map[string]string{
@@ -29,7 +29,7 @@ var groupOf = map[string]string{
 	"judge": groupFiles, "read": groupFiles, "show": groupFiles, "report": groupFiles, "compare": groupFiles,
 	"suspects": groupFiles, "clean": groupFiles,
 	"watch": groupClients, "load": groupClients, "eliminate": groupClients,
-	"tune": groupChange,
+	"tune": groupChange, "drain": groupChange,
 }
 
 // group sorts the commands of the root for its help.
