@@ -63,8 +63,8 @@ func alerts(t *testing.T) []expressions.Rule {
 	return all
 }
 
-// Each alert has a test where it fires and one where it does not, names the host, a culprit or why there is none, and the
-// next command.
+// Each alert has a test where it fires and one where it does not, names the host, a culprit or why there is
+// none, and the next command.
 func TestAlertsAreTestedAndHelp(t *testing.T) {
 	t.Parallel()
 	var file struct {

@@ -15,8 +15,8 @@ import (
 
 const bucketSuffix = "_bucket"
 
-// collectSeries sends what remote write would send of these series, for a scrape. What a registry takes only once is sent
-// once, so that one series too many does not end the whole scrape.
+// collectSeries sends what remote write would send of these series, for a scrape. What a registry takes only
+// once is sent once, so that one series too many does not end the whole scrape.
 func collectSeries(all []remotewrite.Measured, out chan<- prometheus.Metric) {
 	sent := map[string]bool{}
 	for _, m := range all {

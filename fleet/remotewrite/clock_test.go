@@ -32,7 +32,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// One answer shows it to about half a second; a clock that is set is measured again from there on; old answers no longer count.
+// One answer shows it to about half a second; a clock that is set is measured again from there on; old
+// answers no longer count.
 func TestClockThatIsSet(t *testing.T) {
 	c := &clock{}
 	now := time.Date(2026, 11, 30, 4, 0, 0, 0, time.UTC)

@@ -17,8 +17,8 @@ func packedLines(all []sample) []byte {
 	return to.Bytes()
 }
 
-// lines are samples in line protocol (docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol): a measurement for
-// each name, a tag for each label, one field "value", the time in ns.
+// lines are samples in line protocol (docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol): a
+// measurement for each name, a tag for each label, one field "value", the time in ns.
 //
 //	node_load1,instance=web1,job=snag value=0.5 1795976155540000000
 //

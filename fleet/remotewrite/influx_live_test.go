@@ -23,7 +23,8 @@ var odd = map[string]string{
 	"ends": `C:\`, "before": `a\,b\ c`, "unicode": "süß 你好 …",
 }
 
-// A real InfluxDB takes what is sent, and has it as it was but for control characters and backslashes that would escape.
+// A real InfluxDB takes what is sent, and has it as it was but for control characters and backslashes that
+// would escape.
 func TestARealInfluxDB(t *testing.T) {
 	influxd, err := exec.LookPath("influxd")
 	if err != nil {

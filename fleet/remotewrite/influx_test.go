@@ -59,10 +59,10 @@ func readLine(text string, doubled bool) (line, error) {
 	field, rest, _ := strings.Cut(text, " ")
 	name, number, _ := strings.Cut(field, "=")
 	if err != nil || l.measurement == "" || name != "value" {
-		return l, fmt.Errorf("no field value in %q (%v)", text, err)
+		return l, fmt.Errorf("no field value in %q (%w)", text, err)
 	}
 	if l.value, err = strconv.ParseFloat(number, 64); err != nil || math.IsNaN(l.value) || math.IsInf(l.value, 0) {
-		return l, fmt.Errorf("value %q (%v)", number, err)
+		return l, fmt.Errorf("value %q (%w)", number, err)
 	}
 	l.ns, err = strconv.ParseInt(rest, 10, 64)
 	return l, err

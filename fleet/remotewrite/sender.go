@@ -1,5 +1,6 @@
 // Package remotewrite sends what a recorder measures to a store that takes Prometheus' remote write (Prometheus,
-// Thanos, Mimir, VictoriaMetrics) or InfluxDB's line protocol: the series of the probes, and the requests of each service
+// Thanos, Mimir, VictoriaMetrics) or InfluxDB's line protocol: the series of the probes, and the requests of
+// each service
 // and dependency as counters. What the store does not take waits on the disk. Recording never waits for it. Scrape has
 // the same for who asks for it.
 package remotewrite

@@ -135,7 +135,7 @@ func (q queued) findingTogether(s *scene.Scene, r *recording.Recording) (suspect
 			units.Plural(len(q.members), "connection"), units.Bytes(q.rate*q.extra())),
 		Harm: suspect.Harm{Symptom: scene.RequestLatency, Amount: q.extra(), Unit: "s", Text: fmt.Sprintf("each packet to %s waits %s longer", remote, units.Lasting(q.extra()))}}
 	f.Evidence = []suspect.Evidence{held, {Side: suspect.For, Grade: suspect.Strong, Value: q.extra(), Unit: "s", Source: source.SS("-tin", source.RTT, source.MinRTT, source.Word("unacked")), Origin: "rtt",
-		Text: fmt.Sprintf("round trip %s against the shortest of %s, and %s in flight on %s, at %d of %d looks", units.Lasting(q.rtt), units.Lasting(q.shortest), units.Bytes(q.inFlight), units.Plural(len(q.members), "connection"), q.stretched, q.all)}}
+		Text: fmt.Sprintf("round trip %s against the shortest of %s, and %s in flight on %s, in %d of %d samples", units.Lasting(q.rtt), units.Lasting(q.shortest), units.Bytes(q.inFlight), units.Plural(len(q.members), "connection"), q.stretched, q.all)}}
 	for _, k := range q.members[:min(len(q.members), measure.MostRelated)] {
 		f.Related = append(f.Related, k.Subject)
 	}

@@ -17,6 +17,7 @@ import (
 
 // encode makes a dashboard's JSON.
 func encode(b board) ([]byte, error) {
+	//nolint:staticcheck // dashboardv2 is of Grafana 12 and later; each Grafana reads this one
 	d := dashboard.NewDashboardBuilder(b.title).Uid("snag-"+b.name).Description(b.about).Tags([]string{"snag"}).
 		Timezone("browser").Time("now-1h", "now").Refresh("30s").Tooltip(dashboard.DashboardCursorSyncCrosshair).
 		Link(dashboard.NewDashboardLinkBuilder("snag").Type(dashboard.DashboardLinkTypeDashboards).Tags([]string{"snag"}).Icon("external link").AsDropdown(true).KeepTime(true)).
@@ -75,10 +76,10 @@ func picture(p panel) cog.Builder[dashboard.Panel] {
 func queries(p panel) (out []cog.Builder[variants.Dataquery]) {
 	for i, a := range p.asks {
 		q := prometheus.NewDataqueryBuilder().Datasource(source).Expr(a.expr).RefId(string(rune('A' + i)))
-		switch {
-		case p.kind == rows:
+		switch p.kind {
+		case rows:
 			q = q.Instant().Format(prometheus.PromQueryFormatTable)
-		case p.kind == number:
+		case number:
 			q = q.Instant()
 			if a.legend != "" {
 				q = q.LegendFormat(a.legend)

@@ -48,7 +48,7 @@ func TestCommitted(t *testing.T) {
 }
 
 // read reads a dashboard as Grafana's own library has its schema.
-func read(text []byte) (d dashboard.Dashboard, err error) {
+func read(text []byte) (d dashboard.Dashboard, err error) { //nolint:staticcheck // see encode
 	plugins.RegisterDefaultPlugins()
 	var found cog.BuildErrors // one without errors is no nil error
 	if err := d.UnmarshalJSONStrict(text); err != nil && (!errors.As(err, &found) || len(found) > 0) {

@@ -431,6 +431,10 @@ export interface Entry {
    */
   subject: string;
   subject_ref: Subject | null;
+  /**
+   * the address of another host that a culprit's cause is at or behind; absent of one on this host
+   */
+  beyond?: string;
   text: string;
   confidence: number;
   /**

@@ -116,7 +116,7 @@ func TestWhoNeverAnswers(t *testing.T) {
 }
 
 func TestWhatChecksSay(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no origin", 502) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no origin", http.StatusBadGateway) }))
 	defer s.Close()
 	look := &Looker{Limit: 5 * time.Second, Checks: []plan.Check{
 		{Name: "web", HTTP: &plan.Request{URL: s.URL + "/?token=secret"}},

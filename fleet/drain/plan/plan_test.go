@@ -53,7 +53,7 @@ func TestWhatIsNoPlan(t *testing.T) {
 		"empty":                     {good, "", "it is empty: docs/drain.md"},
 		"another file":              {good, "hello\n", "it is not a plan"},
 		"a mistyped key":            {"restart:", "restrat:", `line 11: unknown key "restrat" in the plan; did you mean restart?`},
-		"a mistyped key of a peer":  {"{name: edge-2, address", "{name: edge-2, adress", `line 7: unknown key "adress" in peers[2]; did you mean address?`},
+		"a mistyped key of a peer":  {"{name: edge-2, address", "{name: edge-2, addr", `line 7: unknown key "addr" in peers[2]; did you mean address?`},
 		"no near key":               {"ready:", "zzz:", `line 13: unknown key "zzz" in the plan: there are version, batch`},
 		"a key twice":               {"pause: 30s", "pause: 30s\npause: 1m", "already defined at line 4"},
 		"zero batch":                {"batch: 2", "batch: 0", `line 2: batch "0": write how many peers`},

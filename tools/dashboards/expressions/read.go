@@ -1,5 +1,5 @@
-// Package expressions reads what Grafana dashboards and Prometheus rules ask of a store: tests compare it with what snag
-// really sends.
+// Package expressions reads what Grafana dashboards and Prometheus rules ask of a store: tests compare it
+// with what snag really sends.
 package expressions
 
 import (

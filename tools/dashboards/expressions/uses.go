@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -27,7 +27,7 @@ func Uses(text string) (out []Use, err error) {
 		}
 		u := Use{Name: v.Name}
 		for _, m := range v.LabelMatchers {
-			if m.Name != labels.MetricName {
+			if m.Name != model.MetricNameLabel {
 				u.Labels = append(u.Labels, m.Name)
 			}
 		}
