@@ -10,7 +10,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION) -X snag/internal/cli.C
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load bench-fleet study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,6 +105,12 @@ bench-load: ## snag load beside sockperf, wrk2, wrk, fortio, ghz, iperf3 and red
 	$(MAKE) --no-print-directory build
 	$(GO) build -o bin/bench-load ./tools/benchload
 	unshare --net bin/bench-load -rounds '$(or $(ROUNDS),3)' -only '$(ONLY)' $(if $(TABLES),-tables)
+
+# DIR= keeps what was said, by the commit that said it.
+bench-fleet: ## twelve hosts in network namespaces, Thanos, ten incidents that are noticed at another host than their cause's: what snag find --fleet names (root, about 25 min, and 5 for building Thanos once; SEED=2, ONLY=packet-loss)
+	tools/setup.sh fleet
+	$(MAKE) --no-print-directory build
+	bin/snag-lab fleet score --seed $(or $(SEED),2) --dir $(or $(DIR),bin/fleet-$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)) $(if $(ONLY),--only $(ONLY))
 
 SIZE ?= 1
 bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCViewer and others, on files that it makes (root, about 15 min; SIZE=0.1: a tenth)

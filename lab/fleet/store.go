@@ -33,7 +33,7 @@ func (f *Fleet) store() {
 		base := 10911 + 10*n
 		f.Store.Receivers = append(f.Store.Receivers, f.thanosRun(fmt.Sprintf("receiver-%d", n+1), "receive", "--grpc-address", at(base), "--http-address", at(base+1),
 			"--remote-write.address", at(base+2), "--tsdb.path", filepath.Join(f.Dir(), fmt.Sprintf("receiver-%d", n+1)), "--label", fmt.Sprintf(`receive_replica="%d"`, n+1),
-			"--receive.hashrings-file", ring, "--receive.local-endpoint", at(base), "--receive.replication-factor", "2", "--objstore.config-file", bucket))
+			"--receive.hashrings-file", ring, "--receive.local-endpoint", at(base), "--receive.capnproto-address", at(base+3), "--receive.replication-factor", "2", "--objstore.config-file", bucket))
 	}
 	f.thanosRun("store", "store", "--grpc-address", at(10931), "--http-address", at(10932), "--data-dir", filepath.Join(f.Dir(), "store"), "--objstore.config-file", bucket)
 	f.thanosRun("querier", "query", "--grpc-address", at(10941), "--http-address", at(queryPort), "--query.replica-label", "receive_replica",
@@ -77,7 +77,7 @@ remote_write: [{url: %q}]
 }
 
 func (f *Fleet) thanosRun(name, command string, args ...string) *lab.Process {
-	p := f.Run(f.Name("monitor"), name, append([]string{f.thanos, command, "--log.level", "warn"}, args...), lab.MayEnd(), lab.Env("GOMAXPROCS=1"))
+	p := f.Run(f.Name("monitor"), name, append([]string{f.thanos, command, "--log.level", "warn"}, args...), lab.Env("GOMAXPROCS=1"))
 	f.procs[name] = p
 	return p
 }
