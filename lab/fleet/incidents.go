@@ -28,7 +28,7 @@ var Incidents = []Incident{
 	{"process-stopped", "a script stops origin-2's program again and again", Want{"origin-2", []string{"process-stopped"}, `playlist-srv`}, func(f *Fleet) {
 		f.stops("playlist-srv", time.Second, 4*time.Second)
 	}},
-	{"reconnect-storm", "edges 1 to 3 pull a stream from origin-1 that it does not have, and reconnect at once", Want{"origin-1", []string{"reconnect-storm"}, `nginx.*:1935|:1935`}, storm},
+	{"reconnect-storm", "edges 4 to 6 are hung up on by origin-2's auth-srv and come back at once, so that the logins of the others wait", Want{"origin-2", []string{"reconnect-storm"}, `auth-srv|:9000`}, storm},
 	{"listen-overflow", "edges 1 to 3 log in in bursts, for which the accept queue of origin-2's auth-srv is too short", Want{"origin-2", []string{"listen-overflow"}, `auth-srv|:9000`}, func(f *Fleet) {
 		f.amount = fmt.Sprintf("a queue of 8 for bursts of %v from each of three edges", f.Values["logins at once"])
 		for n := 1; n <= 3; n++ {
@@ -68,11 +68,13 @@ func (f *Fleet) stops(name string, shortest, longest time.Duration) {
 }
 
 func storm(f *Fleet) {
-	clients, pause := f.Int("connections of an edge", 6, 24), f.Duration("they come back after", 20*time.Millisecond, 80*time.Millisecond)
+	clients, pause := f.Int("connections of an edge", 20, 100), f.Duration("they come back after", time.Millisecond, 50*time.Millisecond)
 	f.amount = fmt.Sprintf("%d connections from each of three edges, back after %v", clients, pause)
-	for n := 1; n <= 3; n++ {
-		f.actor(fmt.Sprintf("edge-%d", n), fmt.Sprintf("edge-relay-%d", n), "edge-relay", "--to", addr("origin-1")+":1935", "--app", "live", "--stream", "match-hd",
-			"--clients", fmt.Sprint(clients), "--pause", pause.String())
+	for n := 4; n <= 6; n++ {
+		p := f.actor(fmt.Sprintf("edge-%d", n), fmt.Sprintf("edge-relay-%d", n), "reconnecter", "--to", addr("origin-2")+":9000", "--clients", fmt.Sprint(clients),
+			"--pause", pause.String(), "--calm", "20s")
+		f.Pause(200 * time.Millisecond)
+		f.Signal(p, syscall.SIGUSR1)
 	}
 }
 

@@ -105,3 +105,18 @@ func TestIncidents(t *testing.T) {
 		t.Errorf("%d incidents of %d kinds at %d hosts", len(Incidents), len(kinds), len(Hosts))
 	}
 }
+
+func TestGroupOf(t *testing.T) {
+	const both = "2:cpuacct:/x\n1:cpu:/a/b\n0::/u\n"
+	for version, want := range map[int]string{1: "/a/b", 2: "/u"} {
+		if got := groupOf(both, version); got != want {
+			t.Errorf("version %d: %q, want %q", version, got, want)
+		}
+	}
+	if got := groupOf("3:cpu,cpuacct:/c\n", 1); got != "/c" {
+		t.Error(got)
+	}
+	if got := groupOf("", 2); got != "/" {
+		t.Error(got)
+	}
+}

@@ -55,13 +55,18 @@ func Run(ctx context.Context, i Incident, o Options) (out Outcome, err error) {
 		return out, err
 	}
 	f := &Fleet{Stage: stage, Draw: drawn.NewDraw(o.Seed, "fleet/"+i.Name), snag: o.Snag, thanos: o.Thanos, procs: map[string]*lab.Process{}}
-	defer func() { err = errors.Join(err, stage.Close()) }()
+	back, err := f.apart()
+	if err != nil {
+		return out, errors.Join(err, stage.Close())
+	}
+	defer func() { err = errors.Join(err, back(), stage.Close()) }()
 	out = Outcome{Incident: i.Name, Seed: o.Seed, Values: f.Values, Killed: o.Kill}
 	f.network()
 	f.store()
 	f.services()
 	began := time.Now()
 	f.recorders()
+	f.clients()
 	if err := f.Err(); err != nil {
 		return out, err
 	}

@@ -21,7 +21,8 @@ var Tools = append([]lab.Tool{
 	{Command: "java", Package: "default-jdk-headless"}, {Command: "javac", Package: "default-jdk-headless"},
 }, origin.Tools...)
 
-// services starts what the hosts serve, from the database up.
+// services starts what the hosts serve, from the database up. The players' requests begin later (clients), when the
+// recorders are there: these take all CPUs for ten seconds to start.
 func (f *Fleet) services() {
 	size := f.Int("bytes of an answer", 1500, 12000)
 	f.actor("db", "db", "http-upstream", "--listen", database, "--wait", f.Duration("a query takes", time.Millisecond, 4*time.Millisecond).String(),
@@ -37,13 +38,17 @@ func (f *Fleet) services() {
 		f.edge(n)
 	}
 	f.balancer()
-	f.clients()
 }
 
 // java is origin-3's program, in a control group without a limit.
 func (f *Fleet) java(size int) {
 	f.Command("", "javac", "-J-XX:TieredStopAtLevel=1", "-proc:none", "-d", f.Dir(), f.File("OriginApp.java", appSource))
-	f.app = f.Cgroup("origin-app", 0)
+	if f.app = f.Cgroup("origin-app", 0); f.Err() == nil {
+		if err := outweigh(f.app); err != nil {
+			f.Fail("java", err)
+			return
+		}
+	}
 	f.run("origin-3", "java", []string{"java", "-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-Dsun.net.httpserver.nodelay=true", "-cp", f.Dir(), "OriginApp",
 		addr("origin-3"), "8080", "http://" + database + "/", fmt.Sprint(f.Duration("computing of an answer", 500*time.Microsecond, 2*time.Millisecond).Microseconds()),
 		fmt.Sprint(size), f.pauses()}, lab.In(f.app))

@@ -28,6 +28,7 @@ func TestTruth(t *testing.T) {
 	f := &Fleet{Stage: stage, Draw: drawn.NewDraw(2, "fleet/test"), procs: map[string]*lab.Process{}}
 	f.network()
 	f.services()
+	f.clients()
 	if err := f.Err(); err != nil {
 		t.Fatal(err)
 	}
