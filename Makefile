@@ -107,7 +107,7 @@ bench-load: ## snag load beside sockperf, wrk2, wrk, fortio, ghz, iperf3 and red
 	unshare --net bin/bench-load -rounds '$(or $(ROUNDS),3)' -only '$(ONLY)' $(if $(TABLES),-tables)
 
 # DIR= keeps what was said, by the commit that said it.
-bench-fleet: ## twelve hosts in network namespaces, Thanos, ten incidents that are noticed at another host than their cause's: what snag find --fleet names (root, about 25 min, and 5 for building Thanos once; SEED=2, ONLY=packet-loss)
+bench-fleet: ## twelve hosts in network namespaces, Thanos, ten incidents that are noticed at another host than their cause's: what snag find --fleet names (root, about 30 min, and 5 for building Thanos once; SEED=2, ONLY=packet-loss)
 	tools/setup.sh fleet
 	$(MAKE) --no-print-directory build
 	bin/snag-lab fleet score --seed $(or $(SEED),2) --dir $(or $(DIR),bin/fleet-$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)) $(if $(ONLY),--only $(ONLY))

@@ -42,7 +42,7 @@ func fleetScoreCommand() *cobra.Command {
 		Short: "Make each incident in a fleet of its own and count how often snag find --fleet names the right host and subject",
 		Long: `Makes twelve hosts (three origins, six edges, an encoder, players, a load balancer), a snag record at
 each, and a store of two Thanos receivers and a querier. Asks snag find --fleet while nothing is
-broken, breaks something, and asks again. About two minutes for each incident; needs root.`,
+broken, breaks something, and asks again. About three minutes for each incident; needs root.`,
 		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return scoreFleet(c, f) },
 	}
@@ -54,8 +54,8 @@ broken, breaks something, and asks again. About two minutes for each incident; n
 	flags.StringSliceVar(&f.only, "only", nil, "only these incidents")
 	flags.StringVar(&f.kill, "kill", "process-stopped", "kill one receiver in the middle of this incident; \"\": of none")
 	flags.Uint64Var(&f.seed, "seed", 2, "sizes are drawn from it; even ones are to develop on")
-	flags.DurationVar(&f.healthy, "healthy", 30*time.Second, "how long nothing is broken before the fleet is asked")
-	flags.DurationVar(&f.broken, "broken", time.Minute, "how long something is broken before it is asked again")
+	flags.DurationVar(&f.healthy, "healthy", 45*time.Second, "how long nothing is broken before the fleet is asked; a recorder knows what is usual after 30 s with answers")
+	flags.DurationVar(&f.broken, "broken", 75*time.Second, "how long something is broken before it is asked again")
 	return c
 }
 
