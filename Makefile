@@ -10,7 +10,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION) -X snag/internal/cli.C
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check dashboards test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load bench-fleet-scale study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check dashboards test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load bench-fleet bench-fleet-scale study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -114,6 +114,12 @@ HOSTS ?= 10,100,300,1000
 bench-fleet-scale: build ## snag find --fleet on a real Prometheus with simulated hosts (about 2 min, 2.5 MB of memory for each host; HOSTS=10,3000, THIN=1: only what find reads, BEFORE=FILE: an older snag beside it, CAPTURE=1: what hosts send is recorded again, root)
 	$(if $(CAPTURE),$(GO) run ./tools/benchfleet -capture tools/benchfleet/testdata/recorder.snappy)
 	$(GO) run ./tools/benchfleet -snag bin/snag -hosts '$(HOSTS)' -before '$(BEFORE)' $(if $(THIN),-thin -rounds 1)
+
+# DIR= keeps what was said, by the commit that said it.
+bench-fleet: ## twelve hosts in network namespaces, Thanos, ten incidents that are noticed at another host than their cause's: what snag find --fleet names (root, about 30 min, and 5 for building Thanos once; SEED=2, ONLY=packet-loss)
+	tools/setup.sh fleet
+	$(MAKE) --no-print-directory build
+	bin/snag-lab fleet score --seed $(or $(SEED),2) --dir $(or $(DIR),bin/fleet-$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)) $(if $(ONLY),--only $(ONLY))
 
 SIZE ?= 1
 bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCViewer and others, on files that it makes (root, about 15 min; SIZE=0.1: a tenth)

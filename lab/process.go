@@ -184,6 +184,9 @@ func (p *Process) Child() int {
 	return 0
 }
 
+// Ended reports whether the process has ended.
+func (p *Process) Ended() bool { return p.ended() }
+
 func (p *Process) ended() bool {
 	select {
 	case <-p.done:

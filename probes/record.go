@@ -99,6 +99,8 @@ type Plan struct {
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
+	// OwnNetns: the network namespace that snag was started in is recorded as if it were a host of its own (ownspace.go).
+	OwnNetns bool
 	// Into opens the destination, a ring, instead of the folder Dir. Round is rotated when
 	// its next piece begins.
 	Into  func(m recording.Manifest, now func() recording.Time) (Keeper, error)
@@ -192,7 +194,14 @@ func record(ctx context.Context, p Plan, all []probe.Probe) error {
 	if err != nil {
 		return &NotBegunError{err}
 	}
-	spent := newCosts(w)
+	sink := recording.Sink(w)
+	if p.OwnNetns {
+		only := newOwnSpace(w, own, env.Proc)
+		sink, env.Spaces = only, &netns.Shared{Only: true}
+		env.Watch.Only(only.holds)
+		env.Closer.Only(only.holds)
+	}
+	spent := newCosts(sink)
 	env.Sink = spent
 	env.Stacks = probe.NewStacks(w, mostStacks).In(p.Round)
 	for _, pid := range closer {

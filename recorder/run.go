@@ -23,6 +23,8 @@ type Plan struct {
 	Limits Limits
 	Snag   string // version
 	Target recording.Target
+	// OwnNetns: only what is of the network namespace that it runs in is recorded.
+	OwnNetns bool
 	// Memory is the resident size in bytes above which the recorder exits; 0: no limit.
 	Memory int64
 	Note   func(text string) // writes a line to the journal
@@ -104,7 +106,7 @@ func (p Plan) session(ctx context.Context, k *keeper) error {
 	done := make(chan struct{})
 	var t *pieceWriter
 	plan := probes.Plan{
-		For: century, Continuous: true, Target: p.Target, Snag: p.Snag, Round: round, Notice: func(string) {}, Between: p.Between, Reading: p.Streams,
+		For: century, Continuous: true, Target: p.Target, OwnNetns: p.OwnNetns, Snag: p.Snag, Round: round, Notice: func(string) {}, Between: p.Between, Reading: p.Streams,
 		Into: func(m recording.Manifest, now func() recording.Time) (probes.Keeper, error) {
 			var err error
 			if t, err = newWriter(p.Dir, m, now, round, p.Note); err != nil {

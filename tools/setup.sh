@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing (default), the demo, the drawn
-# incidents, the benchmark of system calls, that of files, that of recorders or that of loads need, or a release or its check. For building and testing it also
+# incidents, the benchmark of system calls, that of files, that of recorders, that of loads or that of the fleet need, or a release or its check. For building and testing it also
 # fetches the Go modules, what of npm the page is built with, and the servers that the
 # tests speak with and Debian has not (counterparts.sh): all that make check needs of
 # the network, which runs without one after this. Says what it installs or fetches;
@@ -86,17 +86,18 @@ bench) want="iproute2 nginx wrk util-linux redis-server redis-tools postgresql" 
 bench-syscalls) want="$tracers" ;;
 bench-record) want="gcc libc6-dev nginx tshark linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
 bench-load) want="iproute2 nginx wrk redis-server redis-tools nftables python3 python3-pip util-linux" ;;
+fleet) want="curl haproxy iproute2 nftables procps nginx libnginx-mod-rtmp ffmpeg prometheus" ;;
 release) want="" ;;
 release-check) want="debootstrap iproute2 jq lintian python3 qemu-user-static rpm runc shellcheck skopeo systemd" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load|release|release-check]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load|fleet|release|release-check]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then
 	want="$want nodejs npm"
 fi
 # Java programs of the lab and of the tests: any JDK, Debian's where there is none.
-if { [ "${1:-all}" = all ] || [ "$1" = bench-files ] || [ "$1" = drawn ]; } && ! javac -version >/dev/null 2>&1; then
+if { [ "${1:-all}" = all ] || [ "$1" = bench-files ] || [ "$1" = drawn ] || [ "$1" = fleet ]; } && ! javac -version >/dev/null 2>&1; then
 	want="$want default-jdk-headless"
 fi
 # Rust's mangled names, in a test: any compiler, Debian's where there is none.
@@ -148,7 +149,7 @@ if [ "${1:-all}" = all ]; then
 		cp ui/package-lock.json ui/node_modules/.installed-lock.json
 	fi
 	tools/counterparts.sh
-	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make bench-record what tools/benchrecord/peers.sh says; make bench-load what tools/benchload/peers.sh says; make vm and make lab-vm say what they need"
+	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make bench-record what tools/benchrecord/peers.sh says; make bench-load what tools/benchload/peers.sh says; make bench-fleet what tools/fleet.sh says; make vm and make lab-vm say what they need"
 fi
 if [ "${1:-all}" = release ] || [ "${1:-all}" = release-check ]; then
 	# What packs a release and checks its manifests: 60 modules (tools/release). arm64 links what amd64 does.
@@ -163,4 +164,7 @@ if [ "${1:-all}" = bench-record ]; then
 fi
 if [ "${1:-all}" = bench-load ]; then
 	tools/benchload/peers.sh
+fi
+if [ "${1:-all}" = fleet ]; then
+	tools/fleet.sh
 fi

@@ -25,7 +25,7 @@ even when it is killed.`,
 		Args: cli.UsageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(listCommand(), runCommand(), remedyCommand(), scoreCommand(), scoreAllCommand(), healthyCommand(), calibrateCommand(), demoCommand(), drawnCommand(), eliminateCommand(),
+	c.AddCommand(listCommand(), runCommand(), remedyCommand(), scoreCommand(), scoreAllCommand(), healthyCommand(), calibrateCommand(), demoCommand(), drawnCommand(), eliminateCommand(), fleetCommand(),
 		janitorCommand(), actorCommand())
 	return c
 }

@@ -32,12 +32,15 @@ type findFlags struct {
 	budget   string
 	share    float64 // of the machine, from budget
 	stops    bool    // of Go programs
+	own      bool    // the namespace that it runs in alone
 	load     string
 	tries    string // the target of --eliminate, with its flags
 	past     pastFlags
 	fleet    fleetFlags
 	show     showFlags
 }
+
+const ownNetnsHelp = "leave out the processes and the connections of other network namespaces, as if this one were a host of its own"
 
 func findCommand() *cobra.Command {
 	f := findFlags{show: showFlags{otlp: &otlpFlags{}}}
@@ -81,6 +84,7 @@ no culprit was proved, too little was seen, or answers are slow), 1 failed,
 	flags.StringVarP(&f.out, "out", "o", "", "keep the recording in this folder (default: a new one under the temporary directory)")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time; 0: no closer look")
 	flags.BoolVar(&f.stops, "go-runtime", false, "time the stops of the Go programs that it looks at closer: puts a breakpoint where their runtime stops the world")
+	flags.BoolVar(&f.own, "own-netns", false, ownNetnsHelp)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
 	f.past.register(cmd)
 	f.fleet.register(cmd)
@@ -228,7 +232,7 @@ func (f *findFlags) record(ctx context.Context, dir string, since recording.Time
 		Dir: dir, For: f.window, Target: f.target, Symptoms: f.symptoms, Since: since, Snag: cli.Version,
 		Streams: f.streams, Layers: f.layersOfOne(), Reading: reading, Load: loading, Budget: f.share,
 		// With a budget, mutexes are part of a closer look at a Go program.
-		GoLocks: f.share > 0, GoRuntime: f.stops,
+		GoLocks: f.share > 0, GoRuntime: f.stops, OwnNetns: f.own,
 		Notice: progress.notice, Tick: progress.tick, Between: giveBack,
 	}
 	if f.share > 0 {

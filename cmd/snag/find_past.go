@@ -51,7 +51,7 @@ func (f *pastFlags) check(cmd *cobra.Command) error {
 	if !f.asked() {
 		return nil
 	}
-	for _, name := range []string{"for", "stream", "layers", "discover", "budget", "go-runtime", "load", "eliminate"} {
+	for _, name := range []string{"for", "stream", "layers", "discover", "budget", "go-runtime", "own-netns", "load", "eliminate"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usage("--%s: not with --at, --from or --last, which measure nothing new", name)
 		}

@@ -33,6 +33,7 @@ type recordFlags struct {
 	listen  string
 	when    []string
 	budget  string
+	own     bool // the namespace that it runs in alone
 	streams streamFlags
 	otlp    otlpFlags
 	write   writeFlags
@@ -75,6 +76,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	flags.StringVar(&f.secret, "webhook-secret", "", "sign webhook calls with the secret in this file (standardwebhooks.com)")
 	flags.StringVar(&f.listen, "listen", "", "serve Prometheus metrics of the recorder and of what this host answers and asks at this address, as 127.0.0.1:9848")
 	flags.StringVar(&f.budget, "budget", "2%", "what a closer look at suspects may take of the machine's CPU time, for 10 s when clients or streams seem to be affected; 0: no closer look")
+	flags.BoolVar(&f.own, "own-netns", false, ownNetnsHelp)
 	flags.StringArrayVar(&f.when, "when", nil, "also judge, and keep as an incident, when this PromQL expression over the recorded series holds, as 'rate(node_netstat_TcpExt_ListenOverflows[10s]) > 1'; may be given more than once")
 	f.streams.register(cmd)
 	f.otlp.register(cmd, "a log record when an incident begins and ends, and metrics every 30 s,")
@@ -125,7 +127,7 @@ func record(ctx context.Context, f *recordFlags) error {
 	tell.note = note
 	note(fmt.Sprintf("recording to %s: %s are kept, up to %s", f.ring, f.keep, f.size))
 	plan := recorder.Plan{
-		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack, Thin: thinInChild, Rules: rules, Streams: viewer.probe(),
+		Dir: f.ring, Limits: recorder.Limits{Keep: f.keep, Size: size}, Snag: cli.Version, Memory: memory, Note: note, Between: giveBack, Thin: thinInChild, Rules: rules, Streams: viewer.probe(), OwnNetns: f.own,
 	}
 	if err := f.publish(ctx, &plan, tell); err != nil {
 		return err
@@ -133,7 +135,7 @@ func record(ctx context.Context, f *recordFlags) error {
 	if !f.quiet {
 		plan.Judge = judgePast
 		if share > 0 {
-			plan.Look = lookNow(f.budget)
+			plan.Look = lookNow(f.budget, f.own)
 		}
 		plan.Report = func(i recorder.Incident, what string) { tell.report(ctx, i, what) }
 	}

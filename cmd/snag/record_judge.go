@@ -25,9 +25,13 @@ const lookFor = 10 * time.Second
 // lookNow returns what runs snag find, with its closer look at suspects, in a process of its own. It is
 // given no streams: they are read already, and a second viewer of each would be a load of its own. The
 // judgement of the ring knows what happened to them.
-func lookNow(budget string) recorder.Look {
+func lookNow(budget string, own bool) recorder.Look {
 	return func(ctx context.Context, ring, out string) (recorder.Finding, error) {
-		return findInChild(ctx, true, "--for", lookFor.String(), "--quiet", "--budget", budget, "--ring", ring, "--out", out)
+		args := []string{"--for", lookFor.String(), "--quiet", "--budget", budget, "--ring", ring, "--out", out}
+		if own {
+			args = append(args, "--own-netns")
+		}
+		return findInChild(ctx, true, args...)
 	}
 }
 

@@ -12,6 +12,8 @@ const shareFor = 5 * time.Second
 // Shared has those who search the same host again and again share one search: each reads a link of
 // every process. A nil one shares nothing.
 type Shared struct {
+	Only bool // all are given the own namespace alone, and the others are not looked at
+
 	mu    sync.Mutex
 	found Found
 	at    time.Time
@@ -29,6 +31,9 @@ func (s *Shared) List(proc string, nameDirs []string, own uint64, fresh bool) (F
 		found, err := List(proc, nameDirs, own)
 		if err != nil {
 			return Found{}, err
+		}
+		if s.Only {
+			found = Found{All: slices.DeleteFunc(found.All, func(n Namespace) bool { return !n.Own })}
 		}
 		s.found, s.at = found, began
 	}

@@ -128,3 +128,6 @@ func CalibrationOf(marks []Mark) score.Calibration {
 	}
 	return score.Calibrate(claims)
 }
+
+// Wilson is part of n runs, with its interval.
+func Wilson(part float64, n int) Share { return shareOf(part, n) }

@@ -19,7 +19,11 @@ type Watch struct {
 	proc    string // root of procfs; "": a number is taken for its process for ever
 	checked time.Time
 	now     func() time.Time
+	only    func(pid int) bool
 }
+
+// Only has the set take those processes alone that f says yes to; before the first is added.
+func (w *Watch) Only(f func(pid int) bool) { w.only = f }
 
 // watched is one process of the set.
 type watched struct {
@@ -86,7 +90,7 @@ func (w *Watch) Replaced(pid int) bool {
 func (w *Watch) Add(pid int, why string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if pid <= 0 {
+	if pid <= 0 || w.only != nil && !w.only(pid) {
 		return false
 	}
 	w.check(true)
