@@ -73,15 +73,18 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 	been := map[string]bool{}
 	for {
 		been[h.Name] = true
+		if step, at := f.lostAt(h); at != nil && !been[at.Name] {
+			way, h = append(way, step), at
+			continue
+		}
 		step, waits := h.waitsFor()
 		if !waits || f.own(h, step.Server) {
-			c := Cause{Host: h.Name, Since: h.Since}
-			if len(h.Culprits) > 0 {
-				c.Suspect, c.Subject = h.Culprits[0].Name, h.Culprits[0].Subject
-			}
-			return c, way
+			return h.cause(way), way
 		}
 		all := f.places(h, step.Server)
+		if len(all) == 0 && step.Why == "" { // its calls take most of the time, as they always may: that accuses nobody
+			return h.cause(way), way
+		}
 		if len(all) == 0 {
 			way = append(way, step)
 			return Cause{Server: step.Server, Since: h.Since}, way
@@ -97,6 +100,20 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 		}
 		h = next
 	}
+}
+
+// refused is the suspect of a caller on whose server's port nobody listens.
+const refused = "upstream-refused"
+
+// cause is what is at a host, at the end of a way to it.
+func (h *Host) cause(way []Step) Cause {
+	c := Cause{Host: h.Name, Since: h.Since}
+	if len(h.Culprits) > 0 {
+		c.Suspect, c.Subject = h.Culprits[0].Name, h.Culprits[0].Subject
+	} else if n := len(way); n > 0 && way[n-1].Why == refused { // who has ended has no incident
+		c.Suspect, c.Subject = refused, cmp.Or(way[n-1].Behind, way[n-1].Server)
+	}
+	return c
 }
 
 // named is the server that a host's own verdict names as what it waits for.

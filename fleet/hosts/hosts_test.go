@@ -51,7 +51,7 @@ func (s *store) incident(name, suspect, subject, symptom string) {
 	s.add("snag_incident_begin_timestamp_seconds", name, float64(now.Add(-5*time.Minute).Unix()))
 	if suspect != "" {
 		beyond := ""
-		if suspect != "runtime-pause" && name != "encoder" { // as a recorder says it
+		if suspect != "runtime-pause" && suspect != lost && name != "encoder" { // as a recorder says it
 			beyond = addressed.FindString(subject)
 		}
 		s.add("snag_incident_culprit", name, 1, "suspect", suspect, "subject", subject, "beyond", beyond)
@@ -263,6 +263,24 @@ func TestWays(t *testing.T) {
 			s.host("db", "", "10.0.0.4", time.Second)
 			s.incident("db", "disk-stall", "disk sda", "request-latency")
 		}, "db disk-stall  [app db web]"},
+		"packets that the other host drops": {func(s *store) {
+			s.incident("app", "packet-loss", "peer 10.0.0.4", "connect-latency")
+			s.host("db", "", "10.0.0.4", time.Second)
+			s.incident("db", "listen-overflow", "postgres[9] listening on a port", "connect-latency")
+		}, "db listen-overflow  [app db web]"},
+		"packets that the way drops": {func(s *store) {
+			s.incident("app", "packet-loss", "tcp 10.0.0.2:5000 → 10.0.0.4:5432", "connect-latency")
+			s.host("db", "", "10.0.0.4", time.Second)
+			s.incident("db", "disk-stall", "disk sda", "request-latency")
+		}, "app packet-loss  [app web] db disk-stall  [db]"},
+		"a server that has ended": {func(s *store) {
+			s.incident("app", "upstream-refused", "peer 10.0.0.4:5432", "")
+			s.host("db", "", "10.0.0.4", time.Second)
+		}, "db upstream-refused  [app web]"},
+		"calls of an unknown server take most of the time": {func(s *store) {
+			s.incident("app", "", "", "request-latency")
+			s.calls("app", "192.0.2.7:443", 10, 1)
+		}, "app   [app web]"},
 		"a host that is not known": {func(s *store) { s.incident("app", "slow-dependency", "peer 192.0.2.7:443", "") }, "  192.0.2.7:443 [app web]"},
 		"nothing is proved there":  {func(*store) {}, "app   [web]"},
 		"they wait for each other": {func(s *store) { s.incident("app", "slow-dependency", "peer 10.0.0.1:80", "") }, ""},

@@ -159,6 +159,7 @@ func (r *reader) ways(ctx context.Context) error {
 // waitedFor are the servers that hosts wait for, those with an address.
 func waitedFor(all []*Host) (servers []string) {
 	for _, h := range all {
+		servers = append(servers, h.losesTo()...)
 		step, waits := h.waitsFor()
 		if _, ok := addressOf(step.Server); waits && ok {
 			servers = append(servers, step.Server)

@@ -1,0 +1,42 @@
+package hosts
+
+import (
+	"regexp"
+	"slices"
+)
+
+// drops are suspects of a host that itself drops what it is sent, or what it sends: at the other end that looks like
+// loss on the way. A full accept queue drops the last packet of each connect.
+var drops = map[string]bool{
+	"listen-overflow": true, "syn-flood": true, "qdisc-drop": true, "netfilter-drop": true, "conntrack-full": true, "softnet-backlog": true, "nic-ring-overflow": true,
+}
+
+const lost = "packet-loss"
+
+var ends = regexp.MustCompile(`(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\])(:\d{1,5})?`)
+
+// losesTo are the ends of the way on which a host's verdict says that packets are lost, with a port, which is 0 where
+// it names none.
+func (h *Host) losesTo() (all []string) {
+	if len(h.Culprits) == 0 || h.Culprits[0].Name != lost {
+		return nil
+	}
+	for _, m := range ends.FindAllStringSubmatch(h.Culprits[0].Subject, -1) {
+		if m[2] == "" {
+			m[2] = ":0"
+		}
+		all = append(all, m[1]+m[2])
+	}
+	return all
+}
+
+// lostAt is the other end of that way, where that host drops the packets.
+func (f *Fleet) lostAt(h *Host) (Step, *Host) {
+	for _, server := range h.losesTo() {
+		other := f.at(server)
+		if other != nil && other != h && slices.ContainsFunc(other.Culprits, func(c Named) bool { return drops[c.Name] }) {
+			return Step{From: h.Name, To: other.Name, Server: server, Why: lost}, other
+		}
+	}
+	return Step{}, nil
+}
