@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,28 +156,29 @@ func (a answers) Query(_ context.Context, q string, _ time.Time) (prom.Answer, e
 }
 
 func TestTheStoreIsRead(t *testing.T) {
-	of := func(v float64, labels ...string) (out []prom.Sample) {
-		l := map[string]string{"instance": "edge-1"}
+	of := func(name string, v float64, labels ...string) (out []prom.Sample) {
+		l := map[string]string{"instance": "edge-1", "__name__": name}
 		for i := 0; i+1 < len(labels); i += 2 {
 			l[labels[i]] = labels[i+1]
 		}
 		return []prom.Sample{{Labels: l, Value: v}}
 	}
 	now := float64(time.Now().Unix())
+	now60 := slices.Concat(of("snag_record_up", 1), of("snag_incident_begin_timestamp_seconds", now-60),
+		of("snag_incident_symptom", 1, "symptom", "freeze", "subject", "live"), of("snag_incident_culprit", 1, "suspect", "disk-stall", "subject", "sda"))
 	store := answers{
-		{"timestamp(snag_record_up)", of(now)}, {"last_over_time", of(1)}, {"snag_record_up", of(1)}, {"snag_incident_begin", of(now - 60)},
-		{"snag_incident_symptom", of(1, "symptom", "freeze", "subject", "live")}, {"snag_incident_culprit", of(1, "suspect", "disk-stall", "subject", "sda")},
+		{"snag_clock_ahead_seconds", []prom.Sample{}}, {"timestamp(snag_record_up)", of("", now)}, {"last_over_time", of("", 1)}, {"snag_incident_culprit", now60},
 	}
 	look := &Looker{Store: store, Limit: time.Second}
 	h := look.Look(t.Context()).Fleet["edge-1"]
 	if !h.Affected || len(h.Symptoms) != 1 || h.Symptoms[0] != "freeze of live" || h.Culprit != "disk-stall, sda" {
 		t.Errorf("%+v", h)
 	}
-	store[1].samples = []prom.Sample{}
-	if seen := look.Look(t.Context()); seen.Fleet != nil || !strings.Contains(seen.NoFleet, "no host with") {
+	store[2].samples = []prom.Sample{}
+	if seen := look.Look(t.Context()); seen.Fleet != nil || !strings.Contains(seen.NoFleet, "no recorder with") {
 		t.Errorf("hosts that no matcher names are healthy: %+v", seen)
 	}
-	store[1].samples = nil
+	store[2].samples = nil
 	if seen := look.Look(t.Context()); seen.Fleet != nil || seen.NoFleet == "" {
 		t.Errorf("%+v", seen)
 	}
