@@ -111,6 +111,7 @@ func (g *monitor) judge(ctx context.Context, o order, id int) judged {
 func (g *monitor) take(j judged) error {
 	begins, ends := g.schedule.told(j.order, j.Hurt || j.order.Ruled)
 	defer func() {
+		g.schedule.proved = len(g.now.Culprits) > 0
 		g.plan.Health.set(func(f *Status) {
 			f.Judgements++
 			if f.Incident = g.now; begins {

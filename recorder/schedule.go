@@ -9,7 +9,8 @@ import (
 // schedule decides when to judge and what belongs to one incident. It does no I/O.
 //
 // Ten seconds after the trigger fired, the recording is judged. If that shows affected clients or
-// streams, an incident begins; it is judged again every minute until it is over. Trouble that exists
+// streams, an incident begins; it is judged again every minute until it is over, and one of which nothing is
+// proved earlier: every half minute at its beginning, and after a new trigger. Trouble that exists
 // from the first second fires no trigger, so the last 30 s are also judged every five minutes.
 type schedule struct {
 	incident bool
@@ -19,6 +20,8 @@ type schedule struct {
 	waiting  bool           // a judgement is due
 	stream   bool           // that of a stream: triggers without an incident before do not delay it
 	asked    bool           // a judgement is in progress
+	proved   bool           // the incident has a culprit
+	fresh    recording.Time // when something was noticed in it after a quiet time; 0: what was is judged
 	judged   recording.Time // time of the last judgement
 	pause    time.Duration  // until the next one
 }
@@ -29,6 +32,9 @@ const (
 	mostJudged  = 5 * time.Minute  // longest part of an incident that is judged
 	calm        = 30 * time.Second // without a trigger: the incident may be over
 	again       = time.Minute      // between judgements of an incident
+	againSoon   = 30 * time.Second // of one of which nothing is proved
+	beginning   = 3 * time.Minute  // of an incident
+	quiet       = 15 * time.Second // without a trigger: what is noticed next is another thing
 	leastPause  = 30 * time.Second // after a judgement that found nothing
 	mostPause   = 10 * time.Minute
 	looksEvery  = 5 * time.Minute // without a trigger
@@ -58,6 +64,9 @@ func (v *schedule) second(now recording.Time, n notice) (order, bool) {
 		v.judged, v.pause = now, leastPause // nothing was recorded before
 	}
 	if n.why != "" {
+		if v.incident && now.Sub(v.noticed) >= quiet {
+			v.fresh = now
+		}
 		v.noticed = now
 		if !v.incident && (!v.waiting || n.stream && !v.stream && !v.asked) {
 			v.began, v.why, v.waiting, v.stream = now, n.why, true, n.stream
@@ -66,7 +75,7 @@ func (v *schedule) second(now recording.Time, n notice) (order, bool) {
 	since := now.Sub(v.judged)
 	switch {
 	case v.asked:
-	case v.incident && since >= again:
+	case v.incident && since >= v.again(now):
 		if v.why == "" { // only a judgement can end it
 			return v.ask(now, order{From: now.Add(-looksAtLast), To: now}), true
 		}
@@ -86,7 +95,19 @@ func (v *schedule) second(now recording.Time, n notice) (order, bool) {
 
 func (v *schedule) ask(now recording.Time, o order) order {
 	v.asked, v.judged = true, now
+	if now.Sub(v.fresh) >= settle {
+		v.fresh = 0
+	}
 	return o
+}
+
+// again is the time between two judgements of the incident.
+func (v *schedule) again(now recording.Time) time.Duration {
+	young := v.why != "" && now.Sub(v.began) <= beginning
+	if !v.proved && (young || v.fresh != 0 && now.Sub(v.fresh) >= settle) {
+		return againSoon
+	}
+	return again
 }
 
 // looks reports whether now is the time for a closer look: the trigger has just fired, and what it is

@@ -67,3 +67,34 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("%s were judged at once", longest)
 	}
 }
+
+// An incident of which nothing is proved is judged again soon, at its beginning and after another trigger; one with a
+// culprit every minute.
+func TestUnprovedIncidentsAreJudgedAgainSoon(t *testing.T) {
+	t.Parallel()
+	for _, proved := range []bool{false, true} {
+		v := schedule{}
+		var judged []int
+		for i := range 600 {
+			why := ""
+			if i >= 100 && i < 150 || i >= 400 && i < 420 || i%20 == 19 {
+				why = "x"
+			}
+			o, ask := v.second(second(i), notice{why: why})
+			if ask {
+				v.told(o, true)
+				v.proved = proved
+				judged = append(judged, i)
+			}
+		}
+		soon := 0
+		for n := 1; n < len(judged); n++ {
+			if judged[n]-judged[n-1] < 60 {
+				soon++
+			}
+		}
+		if proved && soon > 0 || !proved && (soon < 5 || len(judged) > 20) {
+			t.Errorf("proved %t: judged at %v", proved, judged)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type trigger struct {
 	// happened counts noteworthy events and errors since the last Tick; those with "+" need many.
 	happened map[string]int
 	streams  *watched
+	resent   resending
 }
 
 // party is a service, or a program and what it calls.
@@ -95,6 +96,8 @@ func (w *trigger) Take(row recording.Row) {
 		if v.Core || v.Signal == "SIGKILL" {
 			w.happened["ended by "+v.Signal+": "+v.Comm]++
 		}
+	case recording.Retransmit:
+		w.resent.take(v)
 	case recording.Connections:
 		w.count("connections failed of "+v.Comm, v.Failed)
 	case recording.CallError:
@@ -205,6 +208,9 @@ func (w *trigger) Tick(now recording.Time) (why string) {
 		}
 	}
 	clear(w.happened)
+	if more := w.resent.tick(second); why == "" {
+		why = more
+	}
 	return why
 }
 
@@ -216,7 +222,7 @@ func (l *lately) hurt(until int64) string {
 	for i := range int64(watchSeconds) {
 		s := l.known(until - i)
 		all.n, all.sum, all.failed, all.lost = all.n+s.n, all.sum+s.sum, all.failed+s.failed, all.lost+s.lost
-		if s.n > 0 && u.seconds >= learnLeast && s.sum/s.n > max(slowTimes*u.mean, u.mean+slowLeast, u.mean+4*u.spread) {
+		if l.slow(s) {
 			slow++
 		}
 		if s.oldest > max(openLeast, openTimes*u.oldest) {
@@ -224,7 +230,7 @@ func (l *lately) hurt(until int64) string {
 		}
 	}
 	switch {
-	case slow >= 3:
+	case slow >= 3, slow == 2 && l.slow(all): // or in bursts, as pauses of a second every few seconds
 		return fmt.Sprintf("answers take %.1f times as long as usual", all.sum/max(all.n, 1)/max(u.mean, 1e-6))
 	case open >= 3 && u.seconds > 0:
 		return "requests stay without an answer"
@@ -234,6 +240,12 @@ func (l *lately) hurt(until int64) string {
 		return fmt.Sprintf("%.0f requests had no answer when their connection ended", all.lost)
 	}
 	return ""
+}
+
+// slow reports whether answers took so much longer than usual.
+func (l *lately) slow(s fared) bool {
+	u := l.usual
+	return s.n > 0 && u.seconds >= learnLeast && s.sum/s.n > max(slowTimes*u.mean, u.mean+slowLeast, u.mean+4*u.spread)
 }
 
 // known returns the sums of a second, zero if unknown.

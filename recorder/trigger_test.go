@@ -47,6 +47,12 @@ func TestTrigger(t *testing.T) {
 			}
 			return recording.Turns{N: 100, Sum: 1}
 		}, "times as long as usual", 100},
+		{"pauses of a second in each 2.5 s", func(i int) recording.Turns {
+			if i >= 100 && i%5%2 == 0 && i%5 < 4 { // two seconds of five
+				return recording.Turns{N: 100, Sum: 50}
+			}
+			return recording.Turns{N: 100, Sum: 1}
+		}, "times as long as usual", 100},
 		{"answers stop", func(i int) recording.Turns {
 			if i >= 100 {
 				return recording.Turns{Open: 3, Oldest: float64(i - 100)}
@@ -125,5 +131,34 @@ func TestTriggerForgets(t *testing.T) {
 	w.Tick(second(2 * forgetParty))
 	if len(w.parties) != 0 {
 		t.Errorf("%d parties are left", len(w.parties))
+	}
+}
+
+// What is sent again is noticed where it is far more than usual for some seconds.
+func TestSegmentsThatAreSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		n    func(i int) uint64
+		from int // s; 0: it says nothing
+	}{
+		"a way that always loses": {func(int) uint64 { return 20 }, 0},
+		"one burst":               {func(i int) uint64 { return map[bool]uint64{true: 300}[i == 100] }, 0},
+		"a few":                   {func(i int) uint64 { return uint64(i % 2) }, 0},
+		"loss from a time on":     {func(i int) uint64 { return map[bool]uint64{true: 7}[i >= 100] }, 100},
+		"more than always":        {func(i int) uint64 { return map[bool]uint64{true: 40, false: 2}[i >= 100] }, 100},
+	} {
+		w := newTrigger()
+		said := 0
+		for i := 0; i < 300 && said == 0; i++ {
+			if n := c.n(i); n > 0 {
+				w.Take(recording.Retransmit{T: second(i), N: n})
+			}
+			if why := w.Tick(second(i + 1)); strings.Contains(why, "sent again") {
+				said = i
+			}
+		}
+		if said != 0 != (c.from != 0) || c.from != 0 && (said < c.from || said > c.from+8) {
+			t.Errorf("%s: it says so after %d s, not %d", name, said, c.from)
+		}
 	}
 }
