@@ -99,7 +99,8 @@ type Plan struct {
 	// Budget is what the costly probes may take of the machine's CPU time, 0 to 1; 0
 	// is no limit.
 	Budget float64
-	// OwnNetns: the network namespace that snag was started in is recorded as if it were a host of its own (ownspace.go).
+	// OwnNetns: the network namespace that snag was started in is recorded as if it were a host of its own
+	// (ownspace.go).
 	OwnNetns bool
 	// Into opens the destination, a ring, instead of the folder Dir. Round is rotated when
 	// its next piece begins.

@@ -34,7 +34,8 @@ func enter(group string) error {
 	return os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(fmt.Sprint(os.Getpid())), 0)
 }
 
-// outweigh gives a group a hundred times the usual weight (cpu.shares of version 1 is 1024, cpu.weight of version 2 100).
+// outweigh gives a group a hundred times the usual weight (cpu.shares of version 1 is 1024, cpu.weight of
+// version 2 100).
 func outweigh(c *lab.Cgroup) error {
 	if c.Version == 1 {
 		return os.WriteFile(filepath.Join(c.Path, "cpu.shares"), []byte("102400"), 0)

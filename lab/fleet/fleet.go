@@ -1,10 +1,10 @@
-// Package fleet makes a fleet of twelve hosts on a stage, each a network namespace with a snag record of its own, and a
-// store that they send to; breaks something at one host; and marks what snag find --fleet names.
+// Package fleet makes a fleet of twelve hosts on a stage, each a network namespace with a snag record of
+// its own, and a store that they send to; breaks something at one host; and marks what snag find --fleet names.
 //
-// Players ask a load balancer (haproxy), which asks six edges (nginx). Edges 1 to 3 ask origin-2, edges 4 to 6 origin-3,
-// a Java program that asks a database. An encoder publishes a live stream to origin-1 (nginx-rtmp), which pushes it on to
-// edge-1, where the players' host watches it. The database, the switch, a router before edge-6 and the store are no
-// hosts of the fleet: nobody records them.
+// Players ask a load balancer (haproxy), which asks six edges (nginx). Edges 1 to 3 ask origin-2, edges 4
+// to 6 origin-3, a Java program that asks a database. An encoder publishes a live stream to origin-1
+// (nginx-rtmp), which pushes it on to edge-1, where the players' host watches it. The database, the
+// switch, a router before edge-6 and the store are no hosts of the fleet: nobody records them.
 package fleet
 
 import (

@@ -10,8 +10,8 @@ import (
 type Samples struct {
 	Hosts int `json:"hosts"`
 	Asked int `json:"asked"` // samples that are due, of one series of each host
-	// Answered of them. A recorder sends each series every 15 s; one whose distance to the one before is over Late counts
-	// those between as not answered.
+	// Answered of them. A recorder sends each series every 15 s; one whose distance to the one before is over
+	// Late counts those between as not answered.
 	Answered int     `json:"answered"`
 	Longest  float64 `json:"longest_gap_seconds"`
 	Refused  float64 `json:"refused"` // requests that the store refused for good, or that were removed

@@ -9,8 +9,8 @@ import (
 )
 
 // Store is two Thanos receivers, each of which gets every sample, behind a balancer that passes a request on to the
-// other where one does not answer; a querier over both and over a gateway to a bucket on a file system; and a Prometheus
-// that scrapes these and sends to them as well.
+// other where one does not answer; a querier over both and over a gateway to a bucket on a file system;
+// and a Prometheus that scrapes these and sends to them as well.
 type Store struct {
 	Receivers []*lab.Process
 	Query     string // URL of the querier

@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { labtest.Main(m) }
 
-// The hosts reach each other, players get answers from every edge, and the stream arrives; and a program that is stopped
-// lets half of the players wait.
+// The hosts reach each other, players get answers from every edge, and the stream arrives; and a program
+// that is stopped lets half of the players wait.
 func TestTruth(t *testing.T) {
 	stage, err := lab.NewStage(t.Context(), lab.Options{Shared: true, Suffix: "f"})
 	if err != nil {
