@@ -133,7 +133,7 @@ func (w *world) incident(n int, own []string) []series {
 	case place == 0:
 		out = append(out, gauge("snag_incident_culprit", 1, own, "suspect", culprit, "subject", subject))
 	case place <= origins || place%2 == 0:
-		out = append(out, gauge("snag_incident_culprit", 1, own, "suspect", "slow-dependency", "subject", "peer "+upstream(n)))
+		out = append(out, gauge("snag_incident_culprit", 1, own, "suspect", "slow-dependency", "subject", "peer "+upstream(n), "beyond", upstream(n)))
 	}
 	return out
 }
