@@ -143,7 +143,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, key, value string, v float64) {
 		if key == "__name__" || key == "second" || !utf8.ValidString(name+key+value) {
-			t.Skip()
+			return // none of these comes from a recorder
 		}
 		want := map[string]string{"second": "of"}
 		if key != "" && value != "" {
