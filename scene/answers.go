@@ -154,16 +154,13 @@ func (v *Service) unanswered(failed, of float64, as string) (float64, float64, s
 // Failing are a service's errors as a symptom; false where so few may be meant.
 func (v *Service) Failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	failed, of, as := v.Failed()
-	floor, what := failedOfStore, "answers"
+	floor, what := LeastFailed(as), "answers"
 	if _, _, tls := recording.IsTLSAlert(as); tls || refusesSession(as) {
 		// A handshake or a login has several answers, and a connection that goes on many more: of
 		// those that were refused there are one each.
 		if opened := v.opened(r); opened >= failed && opened < of {
 			of, what = opened, "connections"
 		}
-	}
-	if strings.HasPrefix(as, "HTTP") || strings.HasPrefix(as, "SIP") || strings.HasPrefix(as, "RTSP") || strings.HasPrefix(as, noAnswer) {
-		floor = failedOfAll
 	}
 	if !slices.ContainsFunc(v.Rows, func(row recording.Turns) bool { return row.Failed > 0 && row.FailedAs != byPolicy }) && as == byPolicy {
 		floor = failedOfPolicy
@@ -185,6 +182,16 @@ func (v *Service) Failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 		Name: FailedAnswers, Subject: v.Subject, Active: intervals.Merge(active, 0), Amount: failed, Unit: "answers", Share: failed / of,
 		Text: fmt.Sprintf("%s of %s %s were errors: %s", units.Count(failed), units.Count(of), what, as),
 	}, s), failed >= floor*of
+}
+
+// LeastFailed is the share of a service's answers from which errors of a kind are a fault.
+func LeastFailed(as string) float64 {
+	for _, kind := range []string{"HTTP", "SIP", "RTSP", noAnswer} {
+		if strings.HasPrefix(as, kind) {
+			return failedOfAll
+		}
+	}
+	return failedOfStore
 }
 
 // refusedItself is how many of the answers that a resolver got from name servers were errors, and of how many.

@@ -16,7 +16,7 @@ func Build(r *recording.Recording) *Scene {
 		Window: r.Window(), ownNetns: r.Manifest.Netns,
 		nodes: map[NodeID]*Node{}, adj: map[NodeID][]Edge{},
 		byPID: map[int]*Process{}, bySock: map[sockKey]*Socket{}, byInode: map[inodeKey]*Socket{},
-		netns: map[uint64]string{}, ended: map[int]string{}, groups: groupNamesOf(r.Facts),
+		netns: map[uint64]string{}, addresses: map[uint64]map[string]bool{}, ended: map[int]string{}, groups: groupNamesOf(r.Facts),
 	}
 	for _, x := range r.Exits {
 		s.ended[x.PID] = x.Comm
@@ -72,6 +72,15 @@ func (s *Scene) addNamespaces(r *recording.Recording) {
 			name = "of the host"
 		}
 		s.netns[n.ID] = name
+		for _, a := range n.Addrs {
+			_, text, _ := strings.Cut(a, " ")
+			if p, err := netip.ParsePrefix(text); err == nil {
+				if s.addresses[n.ID] == nil {
+					s.addresses[n.ID] = map[string]bool{}
+				}
+				s.addresses[n.ID][p.Addr().Unmap().String()] = true
+			}
+		}
 		if n.Own {
 			s.ownNetns = n.ID
 		}

@@ -167,6 +167,8 @@ type Scene struct {
 	groups   groupNames
 	ended    map[int]string // the names of processes that ended, which may have no row
 	ownNetns uint64
+	// addresses of each namespace, as far as they were read.
+	addresses map[uint64]map[string]bool
 
 	kept map[any]any
 }

@@ -198,7 +198,7 @@ func (s *Scene) Callee(row recording.Turns) *Socket {
 
 // nameServerAt is the UDP socket that an address leads to from a namespace, as listenerOf.
 func (s *Scene) nameServerAt(netns uint64, remote string) *Socket {
-	if k := s.UDPOn(netns, remote); k != nil {
+	if k := s.UDPOn(netns, remote); k != nil && !s.elsewhere(netns, recording.Host(remote)) {
 		return k
 	}
 	if ip := net.ParseIP(recording.Host(remote)); ip == nil || ip.IsLoopback() {
@@ -216,7 +216,7 @@ func (s *Scene) nameServerAt(netns uint64, remote string) *Socket {
 // to its own, any other to the namespace that has a socket with that address. A path may be
 // shared with any other namespace, an abstract name with none.
 func (s *Scene) listenerOf(netns uint64, remote string) *Socket {
-	if l := s.ListenerOn(netns, remote); l != nil {
+	if l := s.ListenerOn(netns, remote); l != nil && !s.elsewhere(netns, recording.Host(remote)) {
 		return l
 	}
 	if recording.IsUnix(remote) {
@@ -241,6 +241,20 @@ func (s *Scene) listenerOf(netns uint64, remote string) *Socket {
 		}
 	}
 	return nil
+}
+
+// elsewhere reports whether an address is known not to be one of a namespace: a proxy that listens on a port of all
+// addresses asks others at the same port.
+func (s *Scene) elsewhere(netns uint64, host string) bool {
+	own := s.addresses[netns]
+	ip := net.ParseIP(host)
+	if len(own) == 0 || ip == nil || ip.IsLoopback() || own[ip.String()] {
+		return false
+	}
+	return !slices.ContainsFunc(s.Sockets, func(k *Socket) bool { // with a local route it takes connections for more
+		f := k.First()
+		return f.Netns == netns && f.Remote != "" && recording.Host(f.Local) == host
+	})
 }
 
 // protoOf is by what a row's requests come to an address.

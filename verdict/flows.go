@@ -121,9 +121,6 @@ var feltByCallers = []string{scene.RequestLatency, scene.ConnectLatency, scene.C
 // waitsThere is the share of its own requests' time from which on a caller is late for the sake of an address.
 const waitsThere = 0.3
 
-// beyond are the suspects whose cause is at or behind another address.
-var beyond = []string{"slow-dependency", "upstream-refused"}
-
 func leads(s *suspect.Suspect, to ...string) bool {
 	return slices.ContainsFunc(to, func(name string) bool {
 		_, ok := leadsTo(s, name)
@@ -140,7 +137,7 @@ func (g *graph) byFlows(hosts []*host, at map[*candidate]*host, where []*host) {
 				continue
 			}
 			for _, b := range g.found {
-				if at[b] == t.client && slices.Contains(beyond, b.suspect.Name) && mentions(b.finding, t.address) && !g.has(a, b, -1) {
+				if at[b] == t.client && slices.Contains(atWhomItAsks, b.suspect.Name) && mentions(b.finding, t.address) && !g.has(a, b, -1) {
 					g.addByFlow(t, edge{from: a, to: b, symptom: -1, share: 1}, b.finding.Active)
 				}
 			}

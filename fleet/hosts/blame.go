@@ -33,7 +33,17 @@ type Step struct {
 	Behind   string // the server that Server stands for (NAT, IPVS); "": itself
 	Figures         // of the calls, as From measures them; zero: not measured
 	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
+	Stream   bool   // From gets a stream from there, and asks nothing
+	More     int    // other servers that From waits for, for the same cause
+
+	share float64 // of From's answers' time
 }
+
+// proved reports whether it names what holds up its victims.
+func (c Cause) proved() bool { return c.Suspect != "" || c.Host == "" && c.Server != "" }
+
+// key is what tells causes apart.
+func (c Cause) key() [4]string { return [4]string{c.Host, c.Suspect, c.Subject, c.Server} }
 
 // mostOfTime is the share of its answers' time from which on calls are what a host waits for.
 const mostOfTime = 0.5
@@ -46,8 +56,13 @@ func (f *Fleet) Causes() []Cause {
 		if !h.Chosen || !h.Affected() {
 			continue
 		}
-		cause, way := f.follow(h)
-		key := [4]string{cause.Host, cause.Suspect, cause.Subject, cause.Server}
+		cause, way := f.follow(h, nil)
+		if !cause.proved() && h.suffersStream() {
+			if c, on, ok := f.sentBy(h, nil); ok && !c.Since.After(h.Since.Add(lateNotice)) {
+				cause, way = c, on
+			}
+		}
+		key := cause.key()
 		if by[key] == nil {
 			by[key] = &cause
 		}
@@ -67,39 +82,84 @@ func (f *Fleet) Causes() []Cause {
 	return out
 }
 
-// follow goes from a host to the one that it waits for, until a host's verdict names a cause of its own.
-func (f *Fleet) follow(h *Host) (Cause, []Step) {
-	var way []Step
-	been := map[string]bool{}
-	for {
-		been[h.Name] = true
-		if step, at := f.lostAt(h); at != nil && !been[at.Name] {
-			way, h = append(way, step), at
+// follow goes from a host, to which a way led, to the one that it waits for, until a host's verdict names a cause of its
+// own.
+func (f *Fleet) follow(h *Host, way []Step) (Cause, []Step) {
+	if step, at := f.lostAt(h); at != nil && !left(way, at) {
+		return f.follow(at, with(way, step))
+	}
+	steps := h.waitsFor()
+	switch {
+	case len(steps) == 0:
+		return h.cause(way), way
+	case len(steps) == 1:
+		return f.over(h, steps[0], way)
+	}
+	return f.together(h, steps, way)
+}
+
+// over goes one step on.
+func (f *Fleet) over(h *Host, step Step, way []Step) (Cause, []Step) {
+	if f.own(h, step.Server) {
+		return h.cause(way), way
+	}
+	all := f.places(h, step.Server)
+	if len(all) == 0 && step.Why == "" { // its calls take most of the time, as they always may: that accuses nobody
+		return h.cause(way), way
+	}
+	if len(all) == 0 {
+		return Cause{Server: step.Server, Since: h.Since}, with(way, step)
+	}
+	next := all[0].host
+	step.To = next.Name
+	if all[0].server != step.Server {
+		step.Behind = all[0].server
+	}
+	way = with(way, step)
+	if left(way, next) { // they wait for each other
+		return Cause{Host: next.Name, Server: step.Server, Since: h.Since}, way
+	}
+	return f.follow(next, way)
+}
+
+// together follows the calls to several servers, of which none takes most of the time, as those of a balancer: where one
+// cause is behind so many of them that these do, it is the balancer's. The way is the one that takes most.
+func (f *Fleet) together(h *Host, steps []Step, way []Step) (Cause, []Step) {
+	type end struct {
+		Cause
+		way   []Step
+		share float64
+		n     int
+	}
+	by := map[[4]string]*end{}
+	for _, step := range steps {
+		c, on := f.over(h, step, way)
+		if !c.proved() {
 			continue
 		}
-		step, waits := h.waitsFor()
-		if !waits || f.own(h, step.Server) {
-			return h.cause(way), way
+		e := by[c.key()]
+		if e == nil {
+			e = &end{Cause: c, way: on}
+			by[c.key()] = e
 		}
-		all := f.places(h, step.Server)
-		if len(all) == 0 && step.Why == "" { // its calls take most of the time, as they always may: that accuses nobody
-			return h.cause(way), way
-		}
-		if len(all) == 0 {
-			way = append(way, step)
-			return Cause{Server: step.Server, Since: h.Since}, way
-		}
-		next := all[0].host
-		step.To = next.Name
-		if all[0].server != step.Server {
-			step.Behind = all[0].server
-		}
-		way = append(way, step)
-		if been[next.Name] { // they wait for each other
-			return Cause{Host: next.Name, Server: step.Server, Since: h.Since}, way
-		}
-		h = next
+		e.share, e.n = e.share+step.share, e.n+1
 	}
+	for _, e := range by {
+		if e.share >= mostOfTime {
+			on := slices.Clone(e.way)
+			on[len(way)].More = e.n - 1
+			return e.Cause, on
+		}
+	}
+	return h.cause(way), way
+}
+
+// with is a way with one more step; the way itself may go on elsewhere.
+func with(way []Step, step Step) []Step { return append(slices.Clip(way), step) }
+
+// left reports whether a way began at a host, or went over it.
+func left(way []Step, h *Host) bool {
+	return slices.ContainsFunc(way, func(s Step) bool { return s.From == h.Name })
 }
 
 // refused is the suspect of a caller on whose server's port nobody listens.
@@ -125,12 +185,13 @@ func (h *Host) named() (at string, away bool) {
 	return at, at != ""
 }
 
-// waitsFor is the server that a host waits for: by its own verdict or, without one, by the time that its calls take.
-func (h *Host) waitsFor() (Step, bool) {
+// waitsFor are the servers that a host waits for: the one that its own verdict names or, without a verdict, the one whose
+// calls take most of its answers' time, else those whose calls do together.
+func (h *Host) waitsFor() (steps []Step) {
 	if len(h.Culprits) > 0 {
 		at, away := h.named()
 		if !away {
-			return Step{}, false
+			return nil
 		}
 		s := Step{From: h.Name, Server: at, Why: h.Culprits[0].Name}
 		for _, call := range h.Calls {
@@ -139,12 +200,17 @@ func (h *Host) waitsFor() (Step, bool) {
 				break
 			}
 		}
-		return s, true
+		return []Step{s}
 	}
 	for _, c := range h.Calls {
-		if c.Most && c.Rate > 0 {
-			return Step{From: h.Name, Server: c.Server, Figures: c.Figures}, true
+		if c.Share == 0 || c.Rate == 0 {
+			continue
 		}
+		s := Step{From: h.Name, Server: c.Server, Figures: c.Figures, share: c.Share}
+		if c.Share >= mostOfTime {
+			return []Step{s}
+		}
+		steps = append(steps, s)
 	}
-	return Step{}, false
+	return steps
 }

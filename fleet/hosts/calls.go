@@ -10,7 +10,7 @@ import (
 )
 
 // calls reads of hosts the calls that matter to what they wait for: to the server that their own verdict names or,
-// without a verdict, those that take most of their answers' time. A host with a cause of its own waits for nobody.
+// without a verdict, those that take most of their answers' time, alone or together. A host with a cause of its own waits for nobody.
 func (r *reader) calls(ctx context.Context, of []*Host) error {
 	var unproved, all []string
 	wanted := map[string][]string{} // servers by host
@@ -28,11 +28,20 @@ func (r *reader) calls(ctx context.Context, of []*Host) error {
 	}
 	if err := r.chunks(unproved, func(names string) error {
 		return r.all(ctx, most(names), func(h *Host, s prom.Sample) {
-			h.call(s.Labels).Most = true
-			wanted[h.Name] = append(wanted[h.Name], s.Labels["server"])
+			h.call(s.Labels).Share = s.Value
 		}, false)
 	}); err != nil {
 		return err
+	}
+	for _, name := range unproved {
+		h, sum := r.Hosts[name], 0.0
+		for _, c := range h.Calls {
+			sum += c.Share
+			wanted[name] = append(wanted[name], c.Server)
+		}
+		if sum < mostOfTime { // most of the time goes elsewhere
+			h.Calls, wanted[name] = nil, nil
+		}
 	}
 	all = slices.DeleteFunc(all, func(name string) bool { return len(wanted[name]) == 0 })
 	for some := range slices.Chunk(all, mostNames) {
@@ -46,10 +55,13 @@ func (r *reader) calls(ctx context.Context, of []*Host) error {
 	return nil
 }
 
-// most is the query for the calls that take so much of all answers' time of a host that it waits for them.
+// leastShare is the share of its answers' time from which on calls matter beside others.
+const leastShare = 0.05
+
+// most is the query for the share of all answers' time of a host that its calls to each server take.
 func most(names string) string {
-	return fmt.Sprintf("sum by (instance, process, server) (rate(snag_dependency_answer_seconds_total{instance=~%s}[%s])) >= on (instance) group_left () (%g * sum by (instance) (rate(snag_service_answer_seconds_total{instance=~%s}[%s])) > 0)",
-		names, over, mostOfTime, names, over)
+	return fmt.Sprintf("sum by (instance, process, server) (rate(snag_dependency_answer_seconds_total{instance=~%s}[%s])) / on (instance) group_left () (sum by (instance) (rate(snag_service_answer_seconds_total{instance=~%s}[%s])) > 0) >= %g",
+		names, over, names, over, leastShare)
 }
 
 // figures reads the calls of hosts to the servers that are wanted of them.

@@ -61,6 +61,8 @@ type step struct {
 	Why    string  `json:"why,omitempty"`
 	Rate   float64 `json:"rate"`
 	Mean   float64 `json:"mean_seconds"`
+	Stream bool    `json:"stream,omitempty"`
+	More   int     `json:"more,omitempty"`
 }
 
 type host struct {
@@ -90,7 +92,7 @@ func (f *Fleet) Document(causes []Cause) Document {
 				one.Symptom = &named{Name: v.Symptom.Name, Subject: v.Symptom.Subject}
 			}
 			for _, s := range v.Way {
-				one.Way = append(one.Way, step{s.From, s.To, s.Server, s.Behind, s.Why, s.Rate, s.Mean})
+				one.Way = append(one.Way, step{s.From, s.To, s.Server, s.Behind, s.Why, s.Rate, s.Mean, s.Stream, s.More})
 			}
 			out.Victims = append(out.Victims, one)
 		}

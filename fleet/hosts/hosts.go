@@ -24,6 +24,8 @@ type Host struct {
 	Culprits, Symptoms []Named
 	// Calls are those that matter to what it waits for (calls.go), those that hold most open first.
 	Calls []*Call
+	// Senders are who sends streams to a host that suffers by one, or is on the way of one (streams.go).
+	Senders []Sender
 	// Ahead is how far its clock is ahead of the store's, where that is more than some seconds.
 	Ahead time.Duration
 
@@ -49,8 +51,8 @@ type Named struct {
 type Call struct {
 	Process, Server string
 	Figures
-	// Most: it takes so much of the time of the host's answers that the host waits for it.
-	Most bool
+	// Share is how much of the time of the host's answers it takes; 0: little, or not asked for.
+	Share float64
 }
 
 // Figures are a second's on average: answers and the time of each in seconds; and requests that are open.

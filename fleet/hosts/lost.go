@@ -11,14 +11,19 @@ var drops = map[string]bool{
 	"listen-overflow": true, "syn-flood": true, "qdisc-drop": true, "netfilter-drop": true, "conntrack-full": true, "softnet-backlog": true, "nic-ring-overflow": true,
 }
 
-const lost = "packet-loss"
+// lost are the suspects of who sees packets go missing, wherever that is. A queue that has no room for large packets
+// seems not to let them pass.
+var lost = []string{"packet-loss", "pmtu-blackhole"}
 
 var ends = regexp.MustCompile(`(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\])(:\d{1,5})?`)
+
+// loses reports whether a host's verdict says that packets are lost.
+func (h *Host) loses() bool { return len(h.Culprits) > 0 && slices.Contains(lost, h.Culprits[0].Name) }
 
 // losesTo are the ends of the way on which a host's verdict says that packets are lost, with a port, which is 0 where
 // it names none.
 func (h *Host) losesTo() (all []string) {
-	if len(h.Culprits) == 0 || h.Culprits[0].Name != lost {
+	if !h.loses() {
 		return nil
 	}
 	for _, m := range ends.FindAllStringSubmatch(h.Culprits[0].Subject, -1) {
@@ -30,13 +35,32 @@ func (h *Host) losesTo() (all []string) {
 	return all
 }
 
-// lostAt is the other end of that way, where that host drops the packets.
+// lostAt is the other end of that way, where that host drops the packets, or where more hosts lose packets than here: one
+// that all of them reach over one bad way.
 func (f *Fleet) lostAt(h *Host) (Step, *Host) {
+	var most Step
 	for _, server := range h.losesTo() {
 		other := f.at(server)
-		if other != nil && other != h && slices.ContainsFunc(other.Culprits, func(c Named) bool { return drops[c.Name] }) {
-			return Step{From: h.Name, To: other.Name, Server: server, Why: lost}, other
+		if other == nil || other == h {
+			continue
+		}
+		step := Step{From: h.Name, To: other.Name, Server: server, Why: h.Culprits[0].Name}
+		if slices.ContainsFunc(other.Culprits, func(c Named) bool { return drops[c.Name] }) {
+			return step, other
+		}
+		if n := f.losers(other); other.loses() && n > f.losers(h) && (most.To == "" || n > f.losers(f.Hosts[most.To])) {
+			most = step
 		}
 	}
-	return Step{}, nil
+	return most, f.Hosts[most.To]
+}
+
+// losers is how many hosts lose packets on a way that ends at a host, itself included.
+func (f *Fleet) losers(at *Host) (n int) {
+	for _, h := range f.Hosts {
+		if h.Affected() && h.loses() && (h == at || slices.ContainsFunc(h.losesTo(), func(server string) bool { return f.at(server) == at })) {
+			n++
+		}
+	}
+	return n
 }

@@ -52,7 +52,10 @@ func Read(ctx context.Context, q Querier, chosen string, at time.Time) (*Fleet, 
 	if err := r.incidents(ctx); err != nil {
 		return nil, err
 	}
-	return r.Fleet, r.ways(ctx)
+	if err := r.ways(ctx); err != nil {
+		return nil, err
+	}
+	return r.Fleet, r.senders(ctx)
 }
 
 // seen reads which hosts there are, which of them are chosen, and when each recorder last sent something.
@@ -160,23 +163,22 @@ func (r *reader) ways(ctx context.Context) error {
 func waitedFor(all []*Host) (servers []string) {
 	for _, h := range all {
 		servers = append(servers, h.losesTo()...)
-		step, waits := h.waitsFor()
-		if _, ok := addressOf(step.Server); waits && ok {
-			servers = append(servers, step.Server)
+		for _, step := range h.waitsFor() {
+			if _, ok := addressOf(step.Server); ok {
+				servers = append(servers, step.Server)
+			}
 		}
 	}
 	slices.Sort(servers)
 	return slices.Compact(servers)
 }
 
-// waitedForBy are the hosts that may answer at the server which a host waits for.
+// waitedForBy are the hosts that may answer at the servers which a host waits for.
 func (r *reader) waitedForBy(asking *Host) (out []*Host) {
-	step, waits := asking.waitsFor()
-	if !waits {
-		return nil
-	}
-	for _, p := range r.places(asking, step.Server) {
-		out = append(out, p.host)
+	for _, step := range asking.waitsFor() {
+		for _, p := range r.places(asking, step.Server) {
+			out = append(out, p.host)
+		}
 	}
 	return out
 }

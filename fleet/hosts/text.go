@@ -139,7 +139,7 @@ func (c *Cause) write(out *strings.Builder) {
 	} else {
 		fmt.Fprintf(out, "  affects %s: %s\n", units.Plural(len(names), "host"), some(names, mostNamed))
 	}
-	ways := 0
+	ways, said := 0, map[string]bool{}
 	for _, v := range c.Victims {
 		if v.Symptom.Name != "" && len(c.Victims) <= mostWays {
 			fmt.Fprintf(out, "  %s: %s of %s\n", v.Host, v.Symptom.Name, shown.Text(v.Symptom.Subject))
@@ -149,7 +149,10 @@ func (c *Cause) write(out *strings.Builder) {
 		}
 		ways++
 		for _, s := range v.Way {
-			fmt.Fprintf(out, "  %s\n", s)
+			if line := s.String(); !said[line] { // the ways of several victims meet
+				said[line] = true
+				fmt.Fprintf(out, "  %s\n", line)
+			}
 		}
 	}
 	if c.Host != "" {
@@ -167,6 +170,9 @@ func some(names []string, most int) string {
 // String is the step in a line.
 func (s Step) String() string {
 	text := s.From + " waits for " + s.Server
+	if s.Stream {
+		text = s.From + " gets a stream from " + s.Server
+	}
 	if s.Behind != "" {
 		text += ", which stands for " + s.Behind
 	}
@@ -178,6 +184,9 @@ func (s Step) String() string {
 	}
 	if s.Why != "" {
 		text += " (" + s.Why + ")"
+	}
+	if s.More > 0 {
+		text += fmt.Sprintf(", and for %s for the same cause", units.Plural(s.More, "more server"))
 	}
 	return text
 }

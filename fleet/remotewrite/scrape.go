@@ -1,6 +1,7 @@
 package remotewrite
 
 import (
+	"slices"
 	"strings"
 
 	"snag/recording"
@@ -39,5 +40,5 @@ func (s Scrape) Now(now recording.Time) (out []Measured) {
 		out = append(out, Measured{one.name, one.labels, one.value})
 	}
 	clear(t.left)
-	return append(out, t.parties.measured(t.now)...)
+	return slices.Concat(out, t.parties.measured(t.now), t.streams.measured(t.now))
 }

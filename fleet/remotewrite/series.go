@@ -20,6 +20,7 @@ type table struct {
 	series  map[uint64]*series
 	left    map[string]int // by name: series that found no room since the last take
 	parties parties
+	streams streams
 	now     recording.Time // of the newest value
 }
 
@@ -36,7 +37,7 @@ type series struct {
 const mostMissed = 2
 
 func newTable(most int) *table {
-	return &table{most: most, seed: maphash.MakeSeed(), series: map[uint64]*series{}, left: map[string]int{}, parties: newParties()}
+	return &table{most: most, seed: maphash.MakeSeed(), series: map[uint64]*series{}, left: map[string]int{}, parties: newParties(), streams: streams{map[uint64]*incoming{}}}
 }
 
 // Sample implements recording.Sink.
@@ -52,14 +53,18 @@ func (t *table) Sample(at recording.Time, name string, l recording.Labels, v flo
 
 // Append implements recording.Sink.
 func (t *table) Append(row recording.Row) {
-	turns, ok := row.(recording.Turns)
-	if !ok {
-		return
+	switch row := row.(type) {
+	case recording.Turns:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.now = max(t.now, row.T)
+		t.parties.add(row)
+	case recording.Socket:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.now = max(t.now, row.T)
+		t.streams.add(row)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.now = max(t.now, turns.T)
-	t.parties.add(turns)
 }
 
 // perProcess: a host has thousands of these, and what they say of a service is in its parties.
@@ -104,7 +109,7 @@ func (t *table) take(now recording.Time, more []Measured) (all []sample, left []
 	for _, m := range more {
 		t.set(now, m.Name, m.Labels, m.Value, t.most)
 	}
-	for _, m := range t.parties.measured(t.now) {
+	for _, m := range slices.Concat(t.parties.measured(t.now), t.streams.measured(t.now)) {
 		t.set(now, m.Name, m.Labels, m.Value, t.most)
 	}
 	for key, s := range t.series {

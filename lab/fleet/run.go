@@ -13,6 +13,7 @@ import (
 
 	"snag/lab"
 	"snag/lab/drawn"
+	"snag/recorder"
 )
 
 // Options of a run.
@@ -137,8 +138,31 @@ func (f *Fleet) keep(o Options, out Outcome) error {
 				return err
 			}
 		}
+		if err := f.keepRecordings(h.Name, filepath.Join(o.Dir, name+"-recordings")); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(filepath.Join(o.Dir, name+".json"), raw, 0o644)
+}
+
+// keepRecordings copies the recordings of a host's incidents, for snag judge.
+func (f *Fleet) keepRecordings(host, to string) error {
+	ring := recorder.Ring{Dir: filepath.Join(f.Dir(), "ring-"+host)}
+	all, err := ring.Incidents()
+	for _, i := range all {
+		dir := filepath.Join(to, fmt.Sprintf("%s-%d", host, i.ID))
+		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(to, 0o755)); err != nil {
+			return err
+		}
+		if err := os.CopyFS(dir, os.DirFS(ring.Recording(i.ID))); err != nil {
+			return err
+		}
+	}
+	var none *recorder.NoneError
+	if errors.As(err, &none) {
+		return nil
+	}
+	return err
 }
 
 // load is the machine's load of the last minute.

@@ -13,9 +13,9 @@ import (
 )
 
 // errorsPassedOn are the name servers that answer with errors what failing resolvers ask them:
-// those elsewhere by their answers, and of this host the sockets, which have findings themselves.
-func errorsPassedOn(s *scene.Scene, r *recording.Recording, failing map[scene.NodeID]scene.Symptom) (out []suspect.Finding, here map[scene.NodeID]bool) {
-	here = map[scene.NodeID]bool{}
+// those elsewhere by their answers, and of this host the sockets, which have findings themselves, with who passes their errors on.
+func errorsPassedOn(s *scene.Scene, r *recording.Recording, failing map[scene.NodeID]scene.Symptom) (out []suspect.Finding, here map[scene.NodeID][]recording.Subject) {
+	here = map[scene.NodeID][]recording.Subject{}
 	for _, p := range poolsOf(s, r) {
 		socket, failed := resolves(p), failedFor(p, s)
 		if socket == nil || failed == 0 {
@@ -27,7 +27,7 @@ func errorsPassedOn(s *scene.Scene, r *recording.Recording, failing map[scene.No
 			}
 			if k := a.here(s); k != nil {
 				if _, ok := failing[k.ID]; ok {
-					here[k.ID] = true
+					here[k.ID] = append(here[k.ID], p.head.Subject)
 					continue
 				}
 			}
