@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -150,11 +151,14 @@ func (f *Fleet) keepRecordings(host, to string) error {
 	ring := recorder.Ring{Dir: filepath.Join(f.Dir(), "ring-"+host)}
 	all, err := ring.Incidents()
 	for _, i := range all {
-		dir := filepath.Join(to, fmt.Sprintf("%s-%d", host, i.ID))
-		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(to, 0o755)); err != nil {
+		raw, err := os.ReadFile(ring.Recording(i.ID))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has only begun
+		}
+		if err := errors.Join(err, os.MkdirAll(to, 0o755)); err != nil {
 			return err
 		}
-		if err := os.CopyFS(dir, os.DirFS(ring.Recording(i.ID))); err != nil {
+		if err := os.WriteFile(filepath.Join(to, fmt.Sprintf("%s-%d.snag", host, i.ID)), raw, 0o644); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,7 @@ type cgroups struct {
 	env   *probe.Env
 	meter *meter
 	once  *notices
+	top   string         // where they are mounted
 	roots map[int]string // by version; absent: not mounted, or without the cpu controller
 	usage string         // of v1's cpuacct
 	seen  map[group]*groupSeen
@@ -47,7 +48,24 @@ func newCgroups(env *probe.Env, m *meter, once *notices) *cgroups {
 		env: env, meter: m, once: once, roots: map[int]string{},
 		seen: map[group]*groupSeen{}, quota: map[group]bool{}, told: map[string]map[string]bool{},
 	}
-	top := filepath.Join(env.Sys, "fs/cgroup")
+	c.find(filepath.Join(env.Sys, "fs/cgroup"))
+	if len(c.roots) == 0 && sameCgroups(env.Proc) {
+		c.find(filepath.Join(env.Proc, "1/root/sys/fs/cgroup"))
+	}
+	return c
+}
+
+// sameCgroups reports whether the paths of groups mean the same for process 1 and for snag. ip netns exec mounts a /sys
+// of its own over the one that has the groups, and process 1 still has that one.
+func sameCgroups(proc string) bool {
+	own, err := os.Readlink(filepath.Join(proc, "self/ns/cgroup"))
+	first, err2 := os.Readlink(filepath.Join(proc, "1/ns/cgroup"))
+	return err == nil && err2 == nil && own == first
+}
+
+// find looks below a folder for the hierarchies.
+func (c *cgroups) find(top string) {
+	c.top = top
 	for _, name := range []string{"cpu", "cpu,cpuacct", "cpuacct,cpu"} {
 		if exists(filepath.Join(top, name, "cgroup.procs")) {
 			c.roots[1] = filepath.Join(top, name)
@@ -66,7 +84,6 @@ func newCgroups(env *probe.Env, m *meter, once *notices) *cgroups {
 			break
 		}
 	}
-	return c
 }
 
 func exists(path string) bool {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,5 +75,33 @@ func TestLimitsAreWrittenAgainInEachPiece(t *testing.T) {
 	all := sink.Recording().Cgroups
 	if len(all) != before+1 || before != 1 || all[1].Path != all[0].Path || all[1].Quota != all[0].Quota || all[1].T <= all[0].T {
 		t.Errorf("%d rows before, then %+v", before, all)
+	}
+}
+
+// ip netns exec mounts a /sys of its own, without the control groups, over the one that has them: those of process 1 are
+// taken, where its paths mean the same.
+func TestGroupsBehindAnotherSys(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		_, env, _ := copied(t, nginx("S"))
+		first := filepath.Join(env.Proc, "1")
+		for _, dir := range []string{"1/ns", "1/root/sys/fs", "self/ns"} {
+			if err := os.MkdirAll(filepath.Join(env.Proc, dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Rename(filepath.Join(env.Sys, "fs/cgroup"), filepath.Join(first, "root/sys/fs/cgroup")); err != nil {
+			t.Fatal(err)
+		}
+		own := "cgroup:[7]"
+		if !same {
+			own = "cgroup:[8]"
+		}
+		if err := errors.Join(os.Symlink("cgroup:[7]", filepath.Join(first, "ns/cgroup")), os.Symlink(own, filepath.Join(env.Proc, "self/ns/cgroup"))); err != nil {
+			t.Fatal(err)
+		}
+		c := newCgroups(env, nil, nil)
+		if found := len(c.roots) > 0; found != same {
+			t.Errorf("the same namespace: %t; groups found: %t (%v)", same, found, c.roots)
+		}
 	}
 }

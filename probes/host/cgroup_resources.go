@@ -111,7 +111,7 @@ func (c *cgroups) resources(groups map[watchedGroup]bool, walk bool) {
 // place is where a controller's files of a group are: in a hierarchy of its own
 // (version 1), else in the unified one.
 func (c *cgroups) place(controller, path, unified string) (version int, dir string) {
-	root := filepath.Join(c.env.Sys, "fs/cgroup", controller)
+	root := filepath.Join(c.top, controller)
 	if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err == nil {
 		return 1, filepath.Join(root, path)
 	}

@@ -99,8 +99,10 @@ func (p *pathBuilder) around(f focus) {
 		}
 	}
 	p.limitedBy(proc, at)
-	if f.subject.Kind != "" {
-		p.hang(f.subject, at)
+	for _, sub := range append([]recording.Subject{f.subject}, f.more...) {
+		if sub.Kind != "" {
+			p.hang(sub, at)
+		}
 	}
 }
 

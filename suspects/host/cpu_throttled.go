@@ -42,7 +42,8 @@ var cpuThrottled = &suspect.Suspect{
 	LeadsTo: []suspect.Lead{
 		{To: "server-stall", Lag: 5 * time.Second}, {To: "encoder-stall", Lag: 5 * time.Second}, {To: "reader-stall", Lag: 5 * time.Second},
 		{To: scene.RequestLatency, Lag: 5 * time.Second}, {To: scene.ConnectLatency, Lag: 5 * time.Second}, {To: scene.StreamFreeze, Lag: 5 * time.Second}, {To: scene.StreamLate, Lag: 5 * time.Second}, {To: scene.DatagramsLost, Lag: 5 * time.Second},
-		{To: "lock-convoy", Lag: 5 * time.Second}, // who holds a lock and does not run keeps it
+		{To: "lock-convoy", Lag: 5 * time.Second},   // who holds a lock and does not run keeps it
+		{To: "runtime-pause", Lag: 5 * time.Second}, // it ends when its threads have run
 		{To: "udp-receive-buffer-full", Lag: 5 * time.Second}, {To: "listen-overflow", Lag: 10 * time.Second}},
 	Claims: []ledger.Account{ledger.Quota, ledger.CPU},
 	Remedy: suspect.Remedy{
@@ -62,6 +63,8 @@ const (
 	throttledShare = 0.1
 	// fewPeriods: one second's worth of periods of 100 ms says nothing yet.
 	fewPeriods = 10
+	// mostPeriods: a group that is throttled in so many of them has next to no time in which it may run.
+	mostPeriods = 0.5
 	// delayShare of its time that a thread is ready and does not run. Healthy
 	// servers on a busy machine: under 0.03.
 	delayShare = 0.1
@@ -156,6 +159,9 @@ func (u quotaUse) finding(s *scene.Scene, r *recording.Recording) suspect.Findin
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.SS("-tunp", source.RecvQ), Origin: "receive queues", Text: "nothing waited at the sockets of its processes: no latency was seen"})
 	default:
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Source: source.SS("-tunp").With(source.RecvQ), Origin: "receive queues", Text: "its processes have no sockets that were looked at: no client was seen waiting"})
+	}
+	if share < mostPeriods {
+		f.NotTo = []string{"runtime-pause"} // which has its own reason then
 	}
 	f.Settings, f.Calls = u.settings(s, r, members)
 	f.Remedy = u.remedy(s, r, f.Settings)

@@ -22,6 +22,7 @@ type dependency struct {
 	calls   recording.Turns // of the process to it, summed
 	worst   float64         // longest, s: ended, or still open
 	active  []recording.Interval
+	others  float64 // s: of calls to other peers that are slow too
 	socket  *scene.Socket
 	waiters int // most threads in a look that waited on its sockets
 	waited  int // looks in which one did

@@ -83,10 +83,12 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 	idle := haveIdleConnections(s, r, l)
 	for _, p := range poolsOf(s, r) {
 		local := false
-		for i, d := range dependenciesOf(p, r, s.Window) {
-			if i == 3 { // one that matters is among the first
+		all := dependenciesOf(p, r, s.Window)
+		for i, d := range all {
+			if i == mostAsked {
 				break
 			}
+			d.others = slowOthers(all, d)
 			if recording.Port(d.remote) == "53" {
 				continue // weighed by its datagrams, below
 			}
@@ -133,6 +135,22 @@ func weighSlowDependency(s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 	}
 	return out
 }
+
+// mostAsked: what matters is among those that cost a process most. A balancer may have several that are slow.
+const mostAsked = 6
+
+// slowOthers is for how long calls to the other peers lasted that take long as well.
+func slowOthers(all []*dependency, d *dependency) (sum float64) {
+	for _, o := range all[:min(len(all), mostAsked)] {
+		if o != d && o.mean() >= longCall {
+			sum += o.calls.Sum
+		}
+	}
+	return sum
+}
+
+// partOfSlow: of several peers that are slow each has a part in it that is no odd call.
+const partOfSlow = 0.1
 
 // mostlyWaits is the share of its answers' time from which a service is late for the sake of
 // one that it calls; a call that takes stalls times as long as most do is no usual one.
@@ -218,6 +236,9 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 		if d.calls.Sum >= (1-agreeing)*sum && d.calls.Sum <= (1+agreeing)*sum && late {
 			took.Grade = suspect.Decisive
 			took.Text += fmt.Sprintf(": %s in all of each", units.Lasting(sum))
+		} else if slow := d.calls.Sum + d.others; d.mean() >= longCall && late && d.calls.Sum >= partOfSlow*slow && slow >= (1-agreeing)*sum && slow <= (1+agreeing)*sum {
+			took.Grade = suspect.Decisive
+			took.Text += fmt.Sprintf(": with its calls to others that take long as well, %s of their %s in all", units.Lasting(slow), units.Lasting(sum))
 		}
 	}
 	f.Evidence = append(f.Evidence, took)
