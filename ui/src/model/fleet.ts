@@ -11,6 +11,8 @@ export interface Step {
   why?: string;
   rate: number; // answers a second; 0: not measured
   mean_seconds: number;
+  stream?: boolean; // a live stream comes from there, which nobody asks for
+  more?: number; // servers that it waits for with the same cause
 }
 
 export interface Victim {
@@ -121,13 +123,14 @@ export function counted(d: FleetState): string {
   return `${plural(sum, 'host')} ${sum === 1 ? 'is' : 'are'} not seen: ${why}`;
 }
 
-/** StepWords is a step of a way in words: the server, what is known of it, and of the calls. */
-export interface StepWords { server: string; known: string; calls: string }
+/** StepWords is a step of a way in words: what is done at the server, what is known of it, what else, and the calls. */
+export interface StepWords { does: string; server: string; known: string; more: string; calls: string }
 
 export function wordsOf(s: Step): StepWords {
   const known = `${s.behind ? `, which stands for ${s.behind}` : ''}${s.to ? '' : ', on no host that is known'}`;
   const calls = [s.rate > 0 ? `${Number(s.rate.toPrecision(3)).toLocaleString('en')} answers a second, ${seconds(s.mean_seconds)} each` : '', s.why ?? ''].filter((x) => x !== '').join('; ');
-  return { server: s.server, known, calls };
+  const more = s.more ? `, and for ${plural(s.more, 'more server')} for the same cause` : '';
+  return { does: s.stream ? 'gets a stream from' : 'waits for', server: s.server, known, more, calls };
 }
 
 /** Unseen is a host, or a part of an answer, of which nothing is known. */

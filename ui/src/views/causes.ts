@@ -44,10 +44,10 @@ function victim(v: Victim, of: Cause, places: Places): HTMLElement {
   if (v.symptom) text.push(h('span', { title: v.symptom.subject }, v.symptom.name), v.way.length > 0 ? ', ' : '');
   v.way.forEach((s, i) => {
     if (i > 0) text.push('; ', hostOf(s.from, places), ' ');
-    text.push('waits for ');
     const words = wordsOf(s);
-    text.push(h('code', {}, words.server), words.known);
+    text.push(`${words.does} `, h('code', {}, words.server), words.known);
     if (s.to) text.push(' on ', hostOf(s.to, places));
+    text.push(words.more);
     if (words.calls !== '') text.push(h('span', { class: 'quiet' }, ` (${words.calls})`));
   });
   return h('li', {}, hostOf(v.host, places), h('span', {}, ...text));
