@@ -1,4 +1,4 @@
-// Bundles src/ into the scripts (of a written page, of a running watch's, of snag serve's) and the one style that report/page embeds.
+// Bundles src/ into the scripts (of a written page, of a running watch's, of snag serve's two) and the one style that report/page embeds.
 import { build } from 'esbuild';
 import { copyFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ if (process.argv[2] === 'test') {
   await build({ ...out, entryPoints: ['src/main.ts'], outfile: at('../report/page/bundle/page.js'), format: 'iife' });
   await build({ ...out, entryPoints: ['src/live.ts'], outfile: at('../report/page/bundle/live.js'), format: 'iife' });
   await build({ ...out, entryPoints: ['src/board.ts'], outfile: at('../report/page/bundle/board.js'), format: 'iife' });
+  await build({ ...out, entryPoints: ['src/fleet.ts'], outfile: at('../report/page/bundle/fleet.js'), format: 'iife' });
   await build({ ...out, entryPoints: ['src/page.css'], outfile: at('../report/page/bundle/page.css') });
   copyFileSync(at('node_modules/uplot/LICENSE'), at('../report/page/bundle/uPlot.LICENSE'));
 }

@@ -131,15 +131,20 @@ func everyExpression(t *testing.T) []expressions.Expression {
 // startPrometheus takes remote writes, and scrapes a recorder and a watch.
 func startPrometheus(t *testing.T, program, dir string) (at string) {
 	t.Helper()
-	config := "global: {scrape_interval: 2s}\nscrape_configs:\n" +
-		"- {job_name: recorder, static_configs: [{targets: ['127.0.0.1:9848']}]}\n- {job_name: watch, static_configs: [{targets: ['127.0.0.1:9847']}]}\n"
+	return prometheusAt(t, program, dir, "127.0.0.1:9090", "global: {scrape_interval: 2s}\nscrape_configs:\n"+
+		"- {job_name: recorder, static_configs: [{targets: ['127.0.0.1:9848']}]}\n- {job_name: watch, static_configs: [{targets: ['127.0.0.1:9847']}]}\n")
+}
+
+// prometheusAt runs a Prometheus until the test ends. What it has is in dir/tsdb.
+func prometheusAt(t *testing.T, program, dir, address, config string) (at string) {
+	t.Helper()
 	file := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	started(t, exec.Command(program, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address=127.0.0.1:9090", "--web.enable-remote-write-receiver"),
+	started(t, exec.Command(program, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address="+address, "--web.enable-remote-write-receiver"),
 		filepath.Join(dir, "prometheus.log"))
-	at = "http://127.0.0.1:9090"
+	at = "http://" + address
 	within(t, "Prometheus answers", func() bool {
 		resp, err := http.Get(at + "/-/ready")
 		if err != nil {

@@ -154,8 +154,8 @@ func find(cmd *cobra.Command, f *findFlags) error {
 	if f.fleet.store != "" {
 		return findFleet(cmd, f)
 	}
-	if f.fleet.hosts != "" || f.fleet.from != "" || len(f.fleet.headers) > 0 {
-		return cli.Usage("--hosts, --hosts-from, --fleet-header: with --fleet")
+	if err := f.fleet.alone(); err != nil {
+		return err
 	}
 	if err := f.check(cmd); err != nil {
 		return err

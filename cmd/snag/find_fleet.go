@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,30 +12,23 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"snag/fleet/discovery"
 	"snag/fleet/fetch"
 	"snag/fleet/hosts"
-	"snag/fleet/prom"
 	"snag/internal/cli"
-	"snag/internal/post"
 	"snag/internal/shown"
 	"snag/recording"
 )
 
-// fleetFlags are --fleet and what belongs to it.
+// fleetFlags are --fleet of snag find and what belongs to it.
 type fleetFlags struct {
-	store, hosts, from string
-	headers            []string
+	storeFlags
 
 	recordings, recordingsToken, recordingsCA string
 }
 
 func (f *fleetFlags) register(cmd *cobra.Command) {
+	f.storeFlags.register(cmd, "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090 (docs/fleet.md)")
 	flags := cmd.Flags()
-	flags.StringVar(&f.store, "fleet", "", "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090 (docs/fleet.md)")
-	flags.StringVar(&f.hosts, "hosts", "", "with --fleet: whose troubles are looked for, as 'role=\"edge\"' (default: all)")
-	flags.StringVar(&f.from, "hosts-from", "", "with --fleet: which hosts there are to be, by discovery: file:PATTERN, dns:NAME, consul:URL?service=NAME, kubernetes:node or static:HOST,HOST (docs/discovery.md); one that has no recorder is named as not seen")
-	flags.StringArrayVar(&f.headers, "fleet-header", nil, "with --fleet: a header for the store, as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
 	flags.StringVar(&f.recordings, "recordings", "", "with --fleet: also judge what the hosts that matter recorded, together: the URL of snag serve on each, as 'https://{address}:9849', or the folder of each ring, as '/srv/rings/{host}'")
 	flags.StringVar(&f.recordingsToken, "recordings-token-file", "", "with --recordings: the file with the token of snag serve on those hosts")
 	flags.StringVar(&f.recordingsCA, "recordings-ca", "", "with --recordings: the authority of those hosts' certificates (PEM; default: the system's)")
@@ -58,13 +52,9 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 	if len(wrong) > 0 {
 		return cli.Usage("%s: not with --fleet, which asks a store and measures nothing here", strings.Join(wrong, ", "))
 	}
-	headers, err := post.Headers(f.fleet.headers)
+	store, err := f.fleet.open()
 	if err != nil {
-		return cli.Usage("--fleet-header: %v", err)
-	}
-	store, err := prom.New(f.fleet.store, headers)
-	if err != nil {
-		return cli.Usage("--fleet: %v", err)
+		return err
 	}
 	at, err := fleetTime(f.past.at, time.Now())
 	if err != nil {
@@ -79,38 +69,14 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), mostFleet)
 	defer cancel()
-	all, err := f.fleet.read(ctx, store, at)
-	if err != nil {
-		return err
+	all, err := store.read(ctx, at)
+	switch {
+	case errors.As(err, new(errList)):
+		return fmt.Errorf("find %w", err)
+	case err != nil:
+		return fmt.Errorf("find --fleet: %w", err)
 	}
 	return f.judgeFleet(cmd.Context(), store, all, from)
-}
-
-// read asks discovery and the store. Without the list nobody is judged, as a list that could not be read would pass for
-// one that is complete.
-func (f *fleetFlags) read(ctx context.Context, store *prom.Client, at time.Time) (*hosts.Fleet, error) {
-	var source discovery.Source
-	var list discovery.List
-	var err error
-	if f.from != "" {
-		if source, err = discovery.Parse(f.from, nil); err != nil {
-			return nil, cli.Usage("--hosts-from: %v", err)
-		}
-		if strings.HasPrefix(f.from, "kubernetes:service") {
-			return nil, cli.Usage("--hosts-from: a service of Kubernetes is no host: write kubernetes:node")
-		}
-		if list, err = source.List(ctx); err != nil {
-			return nil, fmt.Errorf("find --hosts-from: %w", err)
-		}
-	}
-	all, err := hosts.Read(ctx, store, f.hosts, at)
-	if err == nil && source != nil {
-		err = all.Expect(ctx, store, source.Name(), list)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("find --fleet: %w", err)
-	}
-	return all, nil
 }
 
 // judgeFleet shows what holds up which hosts, and chooses the exit code. from is where their recordings are; nil: none

@@ -27,6 +27,7 @@ import (
 type serveFlags struct {
 	listen, ring, token string
 	cert, key, ca       string
+	fleet               servedFleetFlags
 }
 
 func serveCommand() *cobra.Command {
@@ -40,8 +41,13 @@ the tools of snag mcp at /mcp. It is read-only.
 
 Only this host can reach the default address. A reader needs the token in --token-file,
 or with --client-ca a certificate. Other hosts can reach it only with --tls-cert, or
-through an SSH tunnel or a proxy with TLS. docs/serve.md has both.`,
+through an SSH tunnel or a proxy with TLS. docs/serve.md has both.
+
+With --fleet there is a page of many hosts too, at /fleet: which of them are affected and
+which one holds them up, as snag find --fleet says it, and the incidents of the last 24 h.
+The host that serves it needs no recorder of its own.`,
 		Example: `  sudo snag serve
+  snag serve --fleet http://prometheus:9090 --links 'https://{address}:9849'
   sudo snag serve --listen 10.0.0.7:9849 --tls-cert web1.crt --tls-key web1.key`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), f) },
@@ -52,6 +58,7 @@ through an SSH tunnel or a proxy with TLS. docs/serve.md has both.`,
 	cmd.Flags().StringVar(&f.cert, "tls-cert", "", "serve over TLS with this certificate (PEM)")
 	cmd.Flags().StringVar(&f.key, "tls-key", "", "the certificate's key (PEM)")
 	cmd.Flags().StringVar(&f.ca, "client-ca", "", "let in who has a certificate of this authority (PEM); a token is not needed then")
+	f.fleet.register(cmd)
 	return cmd
 }
 
@@ -64,6 +71,10 @@ func serve(ctx context.Context, f serveFlags) error {
 		return cli.Usage("--listen: %v", err)
 	}
 	config, err := f.tls(at)
+	if err != nil {
+		return err
+	}
+	fleet, err := f.fleet.page()
 	if err != nil {
 		return err
 	}
@@ -92,13 +103,18 @@ func serve(ctx context.Context, f serveFlags) error {
 		NewFolder: folder,
 	}))
 	h := pages.Handler(pages.Options{
-		At: at, Host: host, Ring: recorder.Ring{Dir: f.ring}, Run: run, Access: pages.NewAccess(token, at, config != nil), MCP: tools, NewFolder: folder,
+		At: at, Host: host, Ring: recorder.Ring{Dir: f.ring}, Run: run, Access: pages.NewAccess(token, at, config != nil),
+		MCP: tools, NewFolder: folder, Fleet: fleet,
 	})
 	scheme := "http"
 	if config != nil {
 		scheme = "https"
 	}
-	fmt.Fprintf(shown.To(os.Stderr), "snag: serving %s%s; Ctrl-C ends it\n", at.URL(scheme), where)
+	served := at.URL(scheme)
+	if fleet != nil {
+		served += " and " + served + "fleet"
+	}
+	fmt.Fprintf(shown.To(os.Stderr), "snag: serving %s%s; Ctrl-C ends it\n", served, where)
 	if err := web.Serve(ctx, l, config, withoutCompressedRequests(h)); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}

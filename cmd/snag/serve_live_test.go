@@ -124,16 +124,24 @@ func TestServeRefuses(t *testing.T) {
 	}
 	defer l.Close()
 	for args, want := range map[string]string{
-		"--listen 0.0.0.0:9849":            "the token would cross the network in clear",
-		"--listen 9849":                    "write :8099",
-		"--tls-cert x":                     "name both",
-		"--client-ca x":                    "name --tls-cert",
-		"--tls-cert /none --tls-key /none": "read the certificate /none",
-		"--token-file " + open:             "chmod 600",
-		"--token-file " + h + "/t --listen " + l.Addr().String(): "another program has this port",
+		"--listen 0.0.0.0:9849":                       "the token would cross the network in clear",
+		"--listen 9849":                               "write :8099",
+		"--tls-cert x":                                "name both",
+		"--client-ca x":                               "name --tls-cert",
+		"--hosts role=x":                              "with --fleet",
+		"--links https://{host}:9849":                 "--links: with --fleet",
+		"--fleet ftp://x":                             "--fleet: no http:// or https:// URL",
+		"--fleet http://me:s3cret@h":                  "--fleet: a URL with a user",
+		"--fleet http://h --links /srv/{host}":        "--links: no http:// or https:// URL",
+		"--fleet http://h --links https://{host}?t=x": "--links: a URL with a user, a query",
+		"--fleet http://h --hosts-from kubernetes:service?api=http://127.0.0.1:1": "write kubernetes:node",
+		"--fleet http://h --fleet-header Authorization=s3cret":                    "--fleet-header: not a header",
+		"--tls-cert /none --tls-key /none":                                        "read the certificate /none",
+		"--token-file " + open:                                                    "chmod 600",
+		"--token-file " + h + "/t --listen " + l.Addr().String():                  "another program has this port",
 	} {
 		out, err := exec.Command(snag, append([]string{"serve"}, strings.Fields(args)...)...).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), want) || strings.Count(string(out), "\n") > 2 {
+		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "s3cret") || strings.Count(string(out), "\n") > 2 {
 			t.Errorf("snag serve %s: %v %s", args, err, out)
 		}
 	}

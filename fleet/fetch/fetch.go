@@ -38,16 +38,12 @@ const (
 // New reads a template. ca is a file with the authority of the hosts' certificates; "" are the system's.
 func New(template string, headers http.Header, ca string) (*Source, error) {
 	s := &Source{template: template, headers: headers}
-	u, err := url.Parse(strings.NewReplacer("{host}", "host", "{address}", "10.0.0.1").Replace(template))
-	switch {
-	case !strings.Contains(template, "{host}") && !strings.Contains(template, "{address}"):
-		return nil, errors.New("neither {host} nor {address} is in it: write https://{address}:9849, or /srv/rings/{host}")
-	case filepath.IsAbs(template):
+	placed := strings.Contains(template, "{host}") || strings.Contains(template, "{address}")
+	if placed && filepath.IsAbs(template) {
 		return s, nil
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("neither an http:// or https:// URL nor a folder: write https://{address}:9849, or /srv/rings/{host}")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("a URL with a user, a query or a fragment: the token goes into a file")
+	}
+	if err := checkURL(template, "neither an http:// or https:// URL nor a folder", "https://{address}:9849, or /srv/rings/{host}"); err != nil {
+		return nil, err
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
@@ -77,15 +73,11 @@ func (s *Source) Get(ctx context.Context, host string, addresses []string, from,
 	}
 	var all error
 	for _, a := range addresses {
-		if strings.Contains(a, ":") && !filepath.IsAbs(s.template) {
-			a = "[" + a + "]"
-		}
-		at := strings.NewReplacer("{host}", host, "{address}", a).Replace(s.template)
 		var err error
-		if filepath.IsAbs(at) {
-			err = fromRing(at, host, from, to, file)
+		if filepath.IsAbs(s.template) {
+			err = fromRing(strings.NewReplacer("{host}", host, "{address}", a).Replace(s.template), host, from, to, file)
 		} else {
-			err = s.ask(ctx, at, from, to, file)
+			err = s.ask(ctx, filled(s.template, host, a), from, to, file)
 		}
 		if err == nil {
 			return nil

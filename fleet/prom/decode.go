@@ -34,25 +34,27 @@ func (l *limited) Read(p []byte) (int, error) {
 type reading struct {
 	d                      *json.Decoder
 	status, kind, text, is string // status, errorType, error, resultType
+	wanted                 string // of is: vector or matrix
 	out                    Answer
+	series                 []Series          // of a matrix
 	strings                map[string]string // each label value once
 	bad                    error             // of a sample
 }
 
-func decode(r io.Reader) (Answer, error) {
-	x := reading{d: json.NewDecoder(r), strings: map[string]string{}}
+func decode(r io.Reader, wanted string) (reading, error) {
+	x := reading{d: json.NewDecoder(r), strings: map[string]string{}, wanted: wanted}
 	if err := x.object(x.top); err != nil {
-		return Answer{}, fmt.Errorf("its answer can't be read: %w", err)
+		return reading{}, fmt.Errorf("its answer can't be read: %w", err)
 	}
 	switch {
 	case x.status == "error":
-		return Answer{}, &refusal{x.kind, x.text}
-	case x.status != "success" || x.is != "vector":
-		return Answer{}, errors.New("its answer is no vector")
+		return reading{}, &refusal{x.kind, x.text}
+	case x.status != "success" || x.is != wanted:
+		return reading{}, errors.New("its answer is no " + wanted)
 	case x.bad != nil:
-		return Answer{}, x.bad
+		return reading{}, x.bad
 	}
-	return x.out, nil
+	return x, nil
 }
 
 // object hands each key of an object to read, which reads its value.
@@ -128,27 +130,42 @@ func (x *reading) data(key string) error {
 // sample reads one series. A value that is none is noted: what is no vector has others.
 func (x *reading) sample() error {
 	var s struct {
-		Metric map[string]string  `json:"metric"`
-		Value  [2]json.RawMessage `json:"value"`
+		Metric map[string]string    `json:"metric"`
+		Value  [2]json.RawMessage   `json:"value"`
+		Values [][2]json.RawMessage `json:"values"`
 	}
 	if err := x.d.Decode(&s); err != nil {
 		return err
 	}
-	var seconds float64
-	var text string
-	if json.Unmarshal(s.Value[0], &seconds) != nil || json.Unmarshal(s.Value[1], &text) != nil {
-		x.bad = errors.New("its answer has a value that can't be read")
-		return nil
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) {
-		return nil // a rate of nothing
-	}
 	for name, value := range s.Metric {
 		s.Metric[x.once(name)] = x.once(value)
 	}
-	x.out.Samples = append(x.out.Samples, Sample{Labels: s.Metric, Value: v, At: time.UnixMilli(int64(1000 * seconds))})
+	if x.wanted == "vector" {
+		if p, is := x.point(s.Value); is {
+			x.out.Samples = append(x.out.Samples, Sample{Labels: s.Metric, Value: p.Value, At: time.UnixMilli(p.At)})
+		}
+		return nil
+	}
+	one := Series{Labels: s.Metric}
+	for _, v := range s.Values {
+		if p, is := x.point(v); is {
+			one.Points = append(one.Points, p)
+		}
+	}
+	x.series = append(x.series, one)
 	return nil
+}
+
+// point reads a value with its time; a rate of nothing is none.
+func (x *reading) point(v [2]json.RawMessage) (p Point, is bool) {
+	var seconds float64
+	var text string
+	if json.Unmarshal(v[0], &seconds) != nil || json.Unmarshal(v[1], &text) != nil {
+		x.bad = errors.New("its answer has a value that can't be read")
+		return p, false
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	return Point{At: int64(math.Round(1000 * seconds)), Value: value}, err == nil && !math.IsNaN(value)
 }
 
 // once is the same text, of which only one is kept.

@@ -35,6 +35,24 @@ type Answer struct {
 	Warnings []string
 }
 
+// Series is one series over time.
+type Series struct {
+	Labels map[string]string
+	Points []Point // oldest first
+}
+
+// Point is a value of a series.
+type Point struct {
+	At    int64 // ms since the epoch
+	Value float64
+}
+
+// Range is what a store has of a span of time.
+type Range struct {
+	Series   []Series
+	Warnings []string
+}
+
 // New makes a client of a store, as http://127.0.0.1:9090: /api/v1/query is put behind it.
 func New(store string, headers http.Header) (*Client, error) {
 	u, err := url.Parse(store)
@@ -54,10 +72,26 @@ func New(store string, headers http.Header) (*Client, error) {
 
 // Query evaluates an expression at a time. It reads the answer as it comes.
 func (c *Client) Query(ctx context.Context, expression string, at time.Time) (Answer, error) {
-	form := url.Values{"query": {expression}, "time": {strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', 3, 64)}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.JoinPath("/api/v1/query").String(), strings.NewReader(form.Encode()))
+	x, err := c.ask(ctx, "/api/v1/query", "vector", url.Values{"query": {expression}, "time": {seconds(at)}})
+	return x.out, err
+}
+
+// QueryRange evaluates an expression at each step from a time to another.
+func (c *Client) QueryRange(ctx context.Context, expression string, from, to time.Time, step time.Duration) (Range, error) {
+	x, err := c.ask(ctx, "/api/v1/query_range", "matrix", url.Values{
+		"query": {expression}, "start": {seconds(from)}, "end": {seconds(to)}, "step": {strconv.FormatFloat(step.Seconds(), 'f', 3, 64)},
+	})
+	return Range{x.series, x.out.Warnings}, err
+}
+
+// seconds is a time as the API has it.
+func seconds(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }
+
+// ask sends a query and takes its answer apart, which is to be of this kind.
+func (c *Client) ask(ctx context.Context, path, kind string, form url.Values) (reading, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.JoinPath(path).String(), strings.NewReader(form.Encode()))
 	if err != nil {
-		return Answer{}, fmt.Errorf("ask %s: %w", c.base, err)
+		return reading{}, fmt.Errorf("ask %s: %w", c.base, err)
 	}
 	for name, values := range c.headers {
 		req.Header[name] = values
@@ -69,19 +103,19 @@ func (c *Client) Query(ctx context.Context, expression string, at time.Time) (An
 		if errors.As(err, &with) {
 			err = with.Err
 		}
-		return Answer{}, fmt.Errorf("ask %s: %w", c.base, err)
+		return reading{}, fmt.Errorf("ask %s: %w", c.base, err)
 	}
 	defer resp.Body.Close()
-	a, err := decode(&limited{resp.Body, mostAnswer})
+	x, err := decode(&limited{resp.Body, mostAnswer}, kind)
 	switch {
 	case err == nil:
-		return a, nil
+		return x, nil
 	case resp.StatusCode/100 == 3:
-		return Answer{}, fmt.Errorf("ask %s: it redirects: give the final URL", c.base)
+		return reading{}, fmt.Errorf("ask %s: it redirects: give the final URL", c.base)
 	case resp.StatusCode/100 != 2 && !errors.As(err, new(*refusal)):
-		return Answer{}, fmt.Errorf("ask %s: %s: is this a Prometheus, Thanos or Mimir?", c.base, resp.Status)
+		return reading{}, fmt.Errorf("ask %s: %s: is this a Prometheus, Thanos or Mimir?", c.base, resp.Status)
 	}
-	return Answer{}, fmt.Errorf("ask %s: %w", c.base, err)
+	return reading{}, fmt.Errorf("ask %s: %w", c.base, err)
 }
 
 // refusal is an error that the store reports itself.

@@ -27,6 +27,14 @@ func Board(title string) []byte {
 // BoardPolicy is the policy of that page.
 func BoardPolicy() string { return askingPolicy(boardScript) }
 
+// Fleet is snag serve's page of many hosts.
+func Fleet() []byte {
+	return asking("snag: many hosts", FleetPolicy(), fleetScript, "snag find --fleet prints the same.")
+}
+
+// FleetPolicy is the policy of that page.
+func FleetPolicy() string { return askingPolicy(fleetScript) }
+
 func askingPolicy(script []byte) string {
 	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; connect-src 'self'; base-uri 'none'; form-action 'none'", hash(script), hash(style))
 }
@@ -56,14 +64,15 @@ const askingShell = `<!doctype html>
 </html>
 `
 
-// Login is the form that takes the token of snag serve; wrong says why it is shown again, "" at first.
-func Login(wrong string) []byte {
+// Login is the form that takes the token of snag serve; wrong says why it is shown again, "" at first. back is the path
+// that was asked for.
+func Login(wrong, back string) []byte {
 	var out bytes.Buffer
 	warning := ""
 	if wrong != "" {
 		warning = `<p class="warning" role="alert">` + html.EscapeString(wrong) + "</p>\n"
 	}
-	fmt.Fprintf(&out, loginShell, html.EscapeString(LoginPolicy()), style, warning)
+	fmt.Fprintf(&out, loginShell, html.EscapeString(LoginPolicy()), style, warning, html.EscapeString(back))
 	return out.Bytes()
 }
 
@@ -72,7 +81,7 @@ func LoginPolicy() string {
 	return fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'self'", hash(style))
 }
 
-// loginShell is the form around its parts: policy, style, warning.
+// loginShell is the form around its parts: policy, style, warning, the path to go back to.
 const loginShell = `<!doctype html>
 <html lang="en">
 <head>
@@ -87,6 +96,7 @@ const loginShell = `<!doctype html>
 <main class="login">
 <h3>snag serve</h3>
 %s<form method="post" action="/login">
+<input type="hidden" name="back" value="%s">
 <label for="token">Token, as in the file that snag serve named when it started</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button type="submit">Log in</button>

@@ -23,7 +23,7 @@ func (f *fakeServe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/state.json" {
 		b, policy := Board("snag on web1"), BoardPolicy()
 		if f.out.Load() {
-			b, policy = Login("This is not the token."), LoginPolicy()
+			b, policy = Login("This is not the token.", "/"), LoginPolicy()
 		}
 		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

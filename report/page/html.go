@@ -26,6 +26,8 @@ var (
 	liveScript []byte
 	//go:embed bundle/board.js
 	boardScript []byte
+	//go:embed bundle/fleet.js
+	fleetScript []byte
 	//go:embed bundle/page.css
 	style []byte
 )

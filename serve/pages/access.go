@@ -67,7 +67,7 @@ func (a *Access) Pages(next http.Handler) http.Handler {
 		case certified(r), a.bearer(r), a.session(r):
 			next.ServeHTTP(w, r)
 		case a.token != "" && strings.Contains(r.Header.Get("Accept"), "text/html"):
-			a.form(w, http.StatusUnauthorized, "")
+			a.form(w, "", r.URL.Path)
 		default:
 			a.refuse(w)
 		}
@@ -95,9 +95,9 @@ func (a *Access) refuse(w http.ResponseWriter) {
 	http.Error(w, "send the token: Authorization: Bearer TOKEN (the file of snag serve --token-file)", http.StatusUnauthorized)
 }
 
-func (a *Access) form(w http.ResponseWriter, status int, wrong string) {
+func (a *Access) form(w http.ResponseWriter, wrong, back string) {
 	w.Header().Set("Content-Security-Policy", page.LoginPolicy()+"; frame-ancestors 'none'")
-	html(w, status, page.Login(wrong))
+	html(w, http.StatusUnauthorized, page.Login(wrong, pageAt(back)))
 }
 
 // Login takes the form.
@@ -116,7 +116,7 @@ func (a *Access) Login(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	if !a.is(strings.TrimSpace(r.PostFormValue("token"))) {
-		a.form(w, http.StatusUnauthorized, "This is not the token.")
+		a.form(w, "This is not the token.", r.PostFormValue("back"))
 		return
 	}
 	id := rand.Text()
@@ -124,7 +124,15 @@ func (a *Access) Login(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{
 		Name: a.cookie, Value: id, Path: "/", MaxAge: int(sessionTime.Seconds()), HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteStrictMode,
 	})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, pageAt(r.PostFormValue("back")), http.StatusSeeOther)
+}
+
+// pageAt is a page that a browser may be sent to after it has logged in: never to another server.
+func pageAt(path string) string {
+	if path == "/fleet" {
+		return path
+	}
+	return "/"
 }
 
 // sameServer: a browser says where a form comes from.

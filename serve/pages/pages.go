@@ -27,6 +27,7 @@ type Options struct {
 	Run    agent.Run
 	Access *Access
 	MCP    http.Handler
+	Fleet  *Fleet // nil: there is no page of many hosts
 	// NewFolder makes a folder that nobody else can read, for a recording that is asked for.
 	NewFolder func() (string, error)
 }
@@ -45,6 +46,7 @@ const (
 type site struct {
 	Options
 	making chan struct{}
+	store  *asked // nil without a fleet
 
 	mu    sync.Mutex
 	last  []byte
@@ -65,6 +67,7 @@ func Handler(o Options) http.Handler {
 	read.HandleFunc("/incident/{id}", s.incident)
 	open := http.NewServeMux()
 	open.Handle("/", o.Access.Pages(web.ReadOnly(web.AtMost(atOnce, read))))
+	s.fleet(open)
 	open.Handle("/recording", o.Access.Program(web.ReadOnly(web.AtMost(mostPages, http.HandlerFunc(s.recording)))))
 	open.Handle("/mcp", o.Access.Program(o.MCP))
 	open.HandleFunc("/login", o.Access.Login)
@@ -72,7 +75,11 @@ func Handler(o Options) http.Handler {
 	return web.Guarded(o.At, page.BoardPolicy(), open)
 }
 
-func (s *site) board(w http.ResponseWriter, _ *http.Request) {
+func (s *site) board(w http.ResponseWriter, r *http.Request) {
+	if s.Fleet != nil && !s.ringHere() {
+		http.Redirect(w, r, "/fleet", http.StatusSeeOther)
+		return
+	}
 	html(w, http.StatusOK, page.Board("snag on "+s.Host))
 }
 
@@ -87,7 +94,9 @@ func (s *site) state(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	if time.Since(s.taken) > fresh {
 		s.last, s.taken = nil, time.Now()
-		if b, err := json.Marshal(stateOf(s.Ring, s.Host, s.taken)); err == nil { // it is made of texts and numbers
+		state := stateOf(s.Ring, s.Host, s.taken)
+		state.Fleet = s.Fleet != nil
+		if b, err := json.Marshal(state); err == nil { // it is made of texts and numbers
 			s.last = b
 		}
 	}

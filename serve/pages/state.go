@@ -22,6 +22,7 @@ type State struct {
 	All    int     `json:"all"`               // incidents there are
 	Left   int     `json:"left,omitempty"`    // groups that are left out
 	Broken string  `json:"damaged,omitempty"` // what could not be read
+	Fleet  bool    `json:"fleet,omitempty"`   // there is a page of many hosts, at /fleet
 }
 
 // Recorder is whether snag record writes to the ring.

@@ -1,7 +1,10 @@
 // The page of snag serve: who is affected now, and the incidents. It asks for its data again and again.
+import { ask, leave } from './asking';
 import { answers, bars, clock, lasted, span, what, type BoardState } from './model/board';
 import { bare } from './model/format';
-import { h, section, svg } from './views/dom';
+import { answer } from './views/answer';
+import { h, section } from './views/dom';
+import { strip } from './views/strip';
 import { themeButton } from './views/theme';
 
 const every = 2000; // ms between two looks
@@ -12,10 +15,9 @@ function start(root: HTMLElement): void {
   const now = h('div', { role: 'status', 'aria-live': 'polite' });
   const list = h('ul', { class: 'plain board' });
   const note = h('p', { class: 'quiet' });
-  const leave = h('button', { type: 'button' }, 'Log out');
-  leave.addEventListener('click', () => void fetch('logout', { method: 'POST' }).finally(() => location.reload()));
+  const others = h('nav', { 'aria-label': 'Other pages' });
   root.append(
-    h('header', {}, h('a', { class: 'skip', href: '#incidents' }, 'Skip to the incidents'), h('strong', { class: 'brand' }, 'snag serve'), where, leave, themeButton()),
+    h('header', {}, h('a', { class: 'skip', href: '#incidents' }, 'Skip to the incidents'), h('strong', { class: 'brand' }, 'snag serve'), where, others, leave(), themeButton()),
     h('main', {}, trouble, section('now', 'Now', now), section('incidents', 'Incidents', note, list)),
   );
   let shown = '';
@@ -23,8 +25,9 @@ function start(root: HTMLElement): void {
     trouble.hidden = !d.damaged;
     trouble.textContent = d.damaged ?? '';
     where.textContent = `${d.host} · ${clock(d.now, d.now)}`;
+    if (d.fleet && !others.firstChild) others.append(h('a', { href: 'fleet' }, 'all hosts'));
     document.title = `${d.affected.length > 0 ? `(${d.affected.length}) ` : ''}snag on ${d.host}`;
-    fill(now, answers(d).map((a) => answer(a)));
+    fill(now, answers(d).map((a) => answer(a, a.incident > 0 ? h('a', { href: `incident/${a.incident}` }, `Incident ${a.incident}: the evidence`) : null)));
     const same = JSON.stringify([d.groups, d.affected.map((i) => i.id), d.now.slice(0, 16)]); // once a minute the strips move
     if (same === shown) return; // what somebody reads or has in focus stays
     shown = same;
@@ -32,44 +35,18 @@ function start(root: HTMLElement): void {
     note.textContent = d.all === 0 ? 'None was recorded.' : `${d.all} ${d.all === 1 ? 'incident' : 'incidents'}. The strips begin at ${clock(new Date(from).toISOString(), d.now)}.${d.left ? ` ${d.left} older kinds are left out: snag incidents lists them.` : ''}`;
     fill(list, d.groups.map((g) => group(g, d)));
   };
-  const look = async () => {
-    try {
-      const r = await fetch('state.json', { cache: 'no-store', signal: AbortSignal.timeout(10_000) });
-      if (r.status === 401) return location.reload(); // the form
-      if (!r.ok) throw new Error(`${r.status} ${r.statusText}`);
-      take((await r.json()) as BoardState);
-    } catch (e) {
+  ask<BoardState>({
+    path: 'state.json', every, patience: 10_000, take,
+    fail: (why) => {
       trouble.hidden = false;
-      trouble.textContent = `No answer: ${e instanceof Error ? e.message : String(e)}. Is snag serve still running? What is shown is of ${where.textContent || 'no time'}.`;
+      trouble.textContent = `No answer: ${why}. Is snag serve still running? What is shown is of ${where.textContent || 'no time'}.`;
       document.title = 'no answer · snag serve';
-    }
-  };
-  const turn = async () => {
-    if (!document.hidden) await look();
-    timer = window.setTimeout(() => void turn(), every);
-  };
-  let timer = 0;
-  document.addEventListener('visibilitychange', () => {
-    if (document.hidden) return;
-    window.clearTimeout(timer);
-    void turn();
+    },
   });
-  void turn();
 }
 
 function fill(box: HTMLElement, children: HTMLElement[]): void {
   box.replaceChildren(...children);
-}
-
-function answer(a: ReturnType<typeof answers>[number]): HTMLElement {
-  return h(
-    'div',
-    { class: `answer ${a.tone}` },
-    h('div', { class: 'top' }, h('p', { class: 'state' }, a.state), a.incident > 0 && h('a', { href: `incident/${a.incident}` }, `Incident ${a.incident}: the evidence`)),
-    h('h3', {}, a.title),
-    a.subject !== '' && h('p', { class: 'subject', title: a.subject }, bare(a.subject)),
-    a.lead !== '' && h('p', { class: 'lead' }, a.lead),
-  );
 }
 
 function group(g: BoardState['groups'][number], d: BoardState): HTMLElement {
@@ -87,16 +64,8 @@ function group(g: BoardState['groups'][number], d: BoardState): HTMLElement {
     ),
     w.subject !== '' && h('p', { class: 'subject', title: w.subject }, bare(w.subject)),
     h('p', {}, w.text),
-    strip(g.times, d),
+    strip(bars(g.times, d).map((b) => ({ ...b, title: `incident ${b.id}`, href: `incident/${b.id}` })), `${g.times.length} times`),
   );
-}
-
-function strip(times: BoardState['groups'][number]['times'], d: BoardState): SVGElement {
-  const s = svg('svg', { class: 'strip', viewBox: '0 0 1000 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${times.length} times` });
-  for (const b of bars(times, d)) {
-    s.append(svg('a', { href: `incident/${b.id}` }, svg('rect', { x: 1000 * b.x, y: 0, width: 1000 * b.width, height: 10 }, svg('title', {}, `incident ${b.id}`))));
-  }
-  return s;
 }
 
 const root = document.getElementById('page');

@@ -32,6 +32,7 @@ export interface BoardState {
   all: number;
   left?: number;
   damaged?: string;
+  fleet?: boolean; // there is a page of many hosts
 }
 
 export type Tone = 'guilty' | 'well' | 'unsure';
