@@ -27,7 +27,7 @@ type fleetFlags struct {
 }
 
 func (f *fleetFlags) register(cmd *cobra.Command) {
-	f.storeFlags.register(cmd, "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090 (docs/fleet.md)")
+	f.storeFlags.register(cmd, "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090; of hosts with node_exporter only it shows signs (docs/fleet.md)")
 	flags := cmd.Flags()
 	flags.StringVar(&f.recordings, "recordings", "", "with --fleet: also judge what the hosts that matter recorded, together: the URL of snag serve on each, as 'https://{address}:9849', or the folder of each ring, as '/srv/rings/{host}'")
 	flags.StringVar(&f.recordingsToken, "recordings-token-file", "", "with --recordings: the file with the token of snag serve on those hosts")

@@ -24,7 +24,7 @@ type storeFlags struct {
 func (f *storeFlags) register(cmd *cobra.Command, does string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.store, "fleet", "", does)
-	flags.StringVar(&f.hosts, "hosts", "", "with --fleet: whose troubles are looked for, as 'role=\"edge\"' (default: all)")
+	flags.StringVar(&f.hosts, "hosts", "", "with --fleet: whose troubles are looked for, by labels of their recorder or node_exporter, as 'role=\"edge\"' (default: all)")
 	flags.StringVar(&f.from, "hosts-from", "", "with --fleet: which hosts there are to be, by discovery: file:PATTERN, dns:NAME, consul:URL?service=NAME, kubernetes:node or static:HOST,HOST (docs/discovery.md); one that has no recorder is named as not seen")
 	flags.StringArrayVar(&f.headers, "fleet-header", nil, "with --fleet: a header for the store, as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
 }

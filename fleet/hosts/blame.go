@@ -14,7 +14,9 @@ type Cause struct {
 	Suspect, Subject string
 	// Server is what the last host on the way waits for, where no known host has its address.
 	Server string
-	Since  time.Time
+	// Unrecorded: only node_exporter is on Host, so that the way to it ends at Server.
+	Unrecorded bool
+	Since      time.Time
 	// Victims are the hosts that are affected, each with the way to the cause.
 	Victims []Victim
 }
@@ -35,12 +37,16 @@ type Step struct {
 	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
 	Stream   bool   // From gets a stream from there, and asks nothing
 	More     int    // other servers that From waits for, for the same cause
+	// Unrecorded: only node_exporter is on To. Lost: From does not wait for it, but loses packets on the way there.
+	Unrecorded, Lost bool
 
 	share float64 // of From's answers' time
 }
 
 // proved reports whether it names what holds up its victims.
-func (c Cause) proved() bool { return c.Suspect != "" || c.Host == "" && c.Server != "" }
+func (c Cause) proved() bool {
+	return c.Suspect != "" || c.Server != "" && (c.Host == "" || c.Unrecorded)
+}
 
 // key is what tells causes apart.
 func (c Cause) key() [4]string { return [4]string{c.Host, c.Suspect, c.Subject, c.Server} }
@@ -91,7 +97,7 @@ func (f *Fleet) follow(h *Host, way []Step) (Cause, []Step) {
 	steps := h.waitsFor()
 	switch {
 	case len(steps) == 0:
-		return h.cause(way), way
+		return h.cause(way), append(slices.Clip(way), f.lostToUnrecorded(h)...)
 	case len(steps) == 1:
 		return f.over(h, steps[0], way)
 	}
@@ -114,6 +120,9 @@ func (f *Fleet) over(h *Host, step Step, way []Step) (Cause, []Step) {
 	step.To = next.Name
 	if all[0].server != step.Server {
 		step.Behind = all[0].server
+	}
+	if next.unrecorded() {
+		return h.endsAt(next, step, way)
 	}
 	way = with(way, step)
 	if left(way, next) { // they wait for each other
@@ -160,6 +169,24 @@ func with(way []Step, step Step) []Step { return append(slices.Clip(way), step) 
 // left reports whether a way began at a host, or went over it.
 func left(way []Step, h *Host) bool {
 	return slices.ContainsFunc(way, func(s Step) bool { return s.From == h.Name })
+}
+
+// endsAt is the end of a way at a host that only node_exporter is on: what holds up that host is not seen, whatever its
+// signs. It is accused as a server on no known host is: where the asking host's verdict names it, and not for the time
+// that its calls take.
+func (h *Host) endsAt(next *Host, step Step, way []Step) (Cause, []Step) {
+	before := way
+	step.Unrecorded = true
+	way = with(way, step)
+	switch step.Why {
+	case "":
+		return h.cause(before), way
+	case refused:
+		c := next.cause(way)
+		c.Since, c.Unrecorded = h.Since, true
+		return c, way
+	}
+	return Cause{Host: next.Name, Server: cmp.Or(step.Behind, step.Server), Unrecorded: true, Since: h.Since}, way
 }
 
 // refused is the suspect of a caller on whose server's port nobody listens.
