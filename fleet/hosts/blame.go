@@ -14,7 +14,9 @@ type Cause struct {
 	Suspect, Subject string
 	// Server is what the last host on the way waits for, where no known host has its address.
 	Server string
-	Since  time.Time
+	// Unrecorded: only node_exporter is on Host, so that the way to it ends at Server.
+	Unrecorded bool
+	Since      time.Time
 	// Victims are the hosts that are affected, each with the way to the cause.
 	Victims []Victim
 }
@@ -33,6 +35,8 @@ type Step struct {
 	Behind   string // the server that Server stands for (NAT, IPVS); "": itself
 	Figures         // of the calls, as From measures them; zero: not measured
 	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
+	// Unrecorded: only node_exporter is on To.
+	Unrecorded bool
 }
 
 // mostOfTime is the share of its answers' time from which on calls are what a host waits for.
@@ -94,12 +98,33 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 		if all[0].server != step.Server {
 			step.Behind = all[0].server
 		}
+		if next.unrecorded() {
+			return h.endsAt(next, step, way)
+		}
 		way = append(way, step)
 		if been[next.Name] { // they wait for each other
 			return Cause{Host: next.Name, Server: step.Server, Since: h.Since}, way
 		}
 		h = next
 	}
+}
+
+// endsAt is the end of a way at a host that only node_exporter is on: what holds up that host is not seen, whatever its
+// signs. It is accused as a server on no known host is: where the asking host's verdict names it, and not for the time
+// that its calls take.
+func (h *Host) endsAt(next *Host, step Step, way []Step) (Cause, []Step) {
+	before := way
+	step.Unrecorded = true
+	way = append(way, step)
+	switch step.Why {
+	case "":
+		return h.cause(before), way
+	case refused:
+		c := next.cause(way)
+		c.Since, c.Unrecorded = h.Since, true
+		return c, way
+	}
+	return Cause{Host: next.Name, Server: cmp.Or(step.Behind, step.Server), Unrecorded: true, Since: h.Since}, way
 }
 
 // refused is the suspect of a caller on whose server's port nobody listens.

@@ -54,7 +54,7 @@ func (r *reader) clocks(ctx context.Context) error {
 
 // again is a reader of more, at the times of the hosts that are known.
 func (f *Fleet) again(q Querier) *reader {
-	r := &reader{f, q, []time.Duration{0}, map[string]time.Duration{}}
+	r := &reader{f, q, []time.Duration{0}, map[string]time.Duration{}, nil}
 	for _, h := range f.Hosts {
 		if r.off[h.Name] = h.Ahead; !slices.Contains(r.times, h.Ahead) {
 			r.times = append(r.times, h.Ahead)

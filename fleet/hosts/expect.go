@@ -97,6 +97,8 @@ func (f *Fleet) Expect(ctx context.Context, q Querier, source string, l discover
 		switch found := f.find(e, known); {
 		case found == nil:
 			f.Missing = append(f.Missing, Missing{e.name, "no recorder on it sends to this store"})
+		case found.never():
+			f.Missing = append(f.Missing, Missing{e.name, "no recorder on it sends to this store, only node_exporter is on it"})
 		case found.Gone && !found.Chosen:
 			f.Missing = append(f.Missing, Missing{e.name, "its recorder has sent nothing since " + clock(found.Seen)})
 		}

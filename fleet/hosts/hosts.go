@@ -7,12 +7,15 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"snag/fleet/exporter"
 )
 
 // Host is one of them.
 type Host struct {
 	Name string
-	// Seen is when its recorder last sent something. Of one that is Gone nothing is known now.
+	// Seen is when its recorder last sent something; zero: it never had one. Of one that is Gone its recorder says
+	// nothing now.
 	Seen time.Time
 	Gone bool
 	// Recording: its recorder records; it may be paused, as its disk is full.
@@ -26,6 +29,8 @@ type Host struct {
 	Calls []*Call
 	// Ahead is how far its clock is ahead of the store's, where that is more than some seconds.
 	Ahead time.Duration
+	// Exporter is its node_exporter, where no recorder says more (exporters.go); nil: none, or none that matters.
+	Exporter *exporter.Host
 
 	// forwards are the servers behind addresses of services, as this host leads or balances them, those with most
 	// connections first.
@@ -68,6 +73,9 @@ type Fleet struct {
 	Listed   int
 	Missing  []Missing
 	Unlisted []string
+
+	// Unread are sentences on what the store did not answer of node_exporter's series.
+	Unread []string
 
 	byAddress map[netip.Addr][]string // names of the hosts that have an address
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"snag/fleet/exporter/exportertest"
 	"snag/fleet/prom"
 )
 
@@ -23,6 +25,7 @@ type store struct {
 	warnings []string
 	err      error
 	ahead    map[string]time.Duration // of hosts with a wrong clock
+	exporter exportertest.Store
 }
 
 func (s *store) add(name, instance string, value float64, labels ...string) {
@@ -72,11 +75,14 @@ func (s *store) serves(name, listener string, rate, each float64) {
 }
 
 // Query answers the queries of Read. Of a series that is older than five minutes a store has no value now.
-func (s *store) Query(_ context.Context, q string, at time.Time) (a prom.Answer, err error) {
+func (s *store) Query(ctx context.Context, q string, at time.Time) (a prom.Answer, err error) {
 	if s.err != nil {
 		return a, s.err
 	}
 	s.asked = append(s.asked, q)
+	if strings.Contains(q, "node_") {
+		return s.exporter.Query(ctx, q, at)
+	}
 	a.Warnings = s.warnings
 	served, matches := s.served(), matchers(q)
 	for _, x := range s.all {
@@ -329,8 +335,12 @@ func TestWhatIsAsked(t *testing.T) {
 	if len(calls) != 1 || calls[0].Server != "10.0.0.3:8080" || !calls[0].Most {
 		t.Errorf("%+v", calls)
 	}
-	if len(s.asked) > 9 { // the first is for clocks that are far off
-		t.Errorf("%d queries: %q", len(s.asked), s.asked)
+	of := slices.DeleteFunc(slices.Clone(s.asked), func(q string) bool { return strings.Contains(q, "node_exporter") })
+	if len(of) > 9 { // the first is for clocks that are far off
+		t.Errorf("%d queries: %q", len(of), of)
+	}
+	if n := len(s.asked) - len(of); n != 1 {
+		t.Errorf("%d queries for node_exporter, which this store has not", n)
 	}
 	if _, err := Read(t.Context(), &store{all: s.all[:1]}, `role="edg"`, now); err == nil || !strings.Contains(err.Error(), `no recorder with the labels role="edg"`) {
 		t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"snag/fleet/exporter"
 	"snag/fleet/prom"
 )
 
@@ -36,47 +37,62 @@ type reader struct {
 	// times are how far the store's clock is left behind by those that are far off, off by how much each host's is.
 	times []time.Duration
 	off   map[string]time.Duration
+	// exported are the hosts that node_exporter is scraped on; nil: none.
+	exported *exporter.Hosts
 }
 
 // Read asks a store. chosen are matchers of the hosts whose victims are looked for, as role="edge"; "": of all. Of a
 // host that is not affected nothing is read but that it is there, unless one that is affected waits for it: what is
 // read grows with the hosts that are affected.
 func Read(ctx context.Context, q Querier, chosen string, at time.Time) (*Fleet, error) {
-	r := reader{&Fleet{At: at, Hosts: map[string]*Host{}, byAddress: map[netip.Addr][]string{}}, q, []time.Duration{0}, map[string]time.Duration{}}
+	r := reader{&Fleet{At: at, Hosts: map[string]*Host{}, byAddress: map[netip.Addr][]string{}}, q, []time.Duration{0}, map[string]time.Duration{}, nil}
 	if err := r.clocks(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.seen(ctx, chosen); err != nil {
+	found, err := r.seen(ctx, chosen)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.incidents(ctx); err != nil {
 		return nil, err
 	}
-	return r.Fleet, r.ways(ctx)
+	unrecorded, err := r.exporters(ctx, chosen)
+	if err != nil {
+		return nil, err
+	}
+	if !found && !unrecorded {
+		return nil, r.nobody(chosen)
+	}
+	if err := r.ways(ctx); err != nil {
+		return nil, err
+	}
+	return r.Fleet, r.signs(ctx)
 }
 
-// seen reads which hosts there are, which of them are chosen, and when each recorder last sent something.
-func (r *reader) seen(ctx context.Context, chosen string) error {
+// nobody is the error where no host was asked for that the store knows.
+func (r *reader) nobody(chosen string) error {
+	at := r.At.UTC().Format(time.RFC3339)
+	if len(r.Hosts) == 0 && chosen == "" {
+		return fmt.Errorf("no recorder has sent anything within %s before %s, and no node_exporter was scraped: start snag record --remote-write on the hosts", remembered, at)
+	}
+	return fmt.Errorf("no recorder with the labels %s has sent anything within %s before %s, and no node_exporter with them was scraped; hosts without them: %d", chosen, remembered, at, len(r.Hosts))
+}
+
+// seen reads which hosts there are, which of them are chosen, and when each recorder last sent something. It reports
+// whether any is chosen.
+func (r *reader) seen(ctx context.Context, chosen string) (found bool, err error) {
 	if err := r.all(ctx, "max by (instance) (timestamp(snag_record_up))", r.sent, true); err != nil {
-		return err
+		return false, err
 	}
 	selector := "snag_record_up"
 	if chosen != "" {
 		selector += "{" + chosen + "}"
 	}
-	found := false
 	if err := r.all(ctx, "max by (instance) (last_over_time("+selector+"[1h]))", func(h *Host, _ prom.Sample) {
 		h.Chosen, found = true, true
 		h.Gone = h.Gone || h.Seen.IsZero()
 	}, true); err != nil {
-		return err
-	}
-	switch {
-	case found:
-	case len(r.Hosts) == 0 && chosen == "":
-		return fmt.Errorf("no recorder has sent anything within %s before %s: start snag record --remote-write on the hosts", remembered, r.At.UTC().Format(time.RFC3339))
-	default:
-		return fmt.Errorf("no recorder with the labels %s has sent anything within %s before %s; others have: %d", chosen, remembered, r.At.UTC().Format(time.RFC3339), len(r.Hosts))
+		return false, err
 	}
 	// What is older than a store looks back (5 min) costs it a query of an hour, for these hosts alone.
 	var old []string
@@ -85,7 +101,7 @@ func (r *reader) seen(ctx context.Context, chosen string) error {
 			old = append(old, name)
 		}
 	}
-	return r.chunks(old, func(names string) error {
+	return found, r.chunks(old, func(names string) error {
 		return r.all(ctx, "max by (instance) (max_over_time(timestamp(snag_record_up{instance=~"+names+"})[1h:15s]))", r.sent, false)
 	})
 }
@@ -146,7 +162,7 @@ func (r *reader) ways(ctx context.Context) error {
 		next = nil
 		for _, asking := range last {
 			for _, h := range r.waitedForBy(asking) {
-				if !been[h.Name] {
+				if !been[h.Name] && !h.unrecorded() {
 					been[h.Name] = true
 					next = append(next, h)
 				}

@@ -18,7 +18,7 @@ const (
 	Found     Standing = "culprit"          // a cause is named
 	Unknown   Standing = "no cause proved"  // hosts are affected, and nobody is named
 	NotSeen   Standing = "not seen"         // none that was seen is affected, and some were not seen
-	Well      Standing = "no host affected" // all were seen
+	Well      Standing = "no host affected" // all that ever had a recorder were seen
 	mostWays           = 3
 	mostNamed          = 6
 )
@@ -26,7 +26,7 @@ const (
 // Standing is what is known of the hosts that were asked for.
 func (f *Fleet) Standing(causes []Cause) Standing {
 	for _, c := range causes {
-		if c.Suspect != "" || c.Host == "" && c.Server != "" {
+		if c.Suspect != "" || c.Server != "" && (c.Host == "" || c.Unrecorded) {
 			return Found
 		}
 	}
@@ -34,6 +34,8 @@ func (f *Fleet) Standing(causes []Cause) Standing {
 	case len(causes) > 0:
 		return Unknown
 	case len(f.unseen()) > 0 || len(f.Warnings) > 0 || len(f.missing()) > 0:
+		return NotSeen
+	case f.onlyExporters():
 		return NotSeen
 	}
 	return Well
@@ -43,7 +45,7 @@ func (f *Fleet) Standing(causes []Cause) Standing {
 func (f *Fleet) unseen() (out []string) {
 	for _, name := range f.names() {
 		switch h := f.Hosts[name]; {
-		case !h.Chosen:
+		case !h.Chosen || h.never():
 		case h.Gone:
 			out = append(out, fmt.Sprintf("%s: its recorder has sent nothing since %s", name, clock(h.Seen)))
 		case !h.Recording:
@@ -73,6 +75,9 @@ func (f *Fleet) WriteText(w io.Writer, store string, causes []Cause) error {
 	out := &strings.Builder{}
 	all, affected := f.chosen()
 	fmt.Fprintf(out, "%s · %s, %d affected", store, units.Plural(all, "host"), affected)
+	if n := f.unrecorded(); n > 0 {
+		fmt.Fprintf(out, ", %s not seen (node_exporter only)", units.Count(float64(n)))
+	}
 	if f.Source != "" {
 		fmt.Fprintf(out, ", %d of %d listed not seen", len(f.Missing), f.Listed)
 	}
@@ -81,23 +86,12 @@ func (f *Fleet) WriteText(w io.Writer, store string, causes []Cause) error {
 		fmt.Fprintf(out, "not seen   %s\n", shown.Text(line))
 	}
 	fmt.Fprintln(out)
-	switch f.Standing(causes) {
-	case Well:
-		fmt.Fprintf(out, "NO HOST AFFECTED, and each was seen\n")
-	case NotSeen:
-		where := "below"
-		if len(f.unseen())+len(f.Warnings) == 0 {
-			where = "above"
-		}
-		fmt.Fprintf(out, "NO HOST IS SEEN TO BE AFFECTED, but not all were seen: see %s\n", where)
-	case Unknown:
-		fmt.Fprintf(out, "NO CAUSE PROVED of what %s suffer from\n", units.Plural(affected, "host"))
-	}
+	f.writeStanding(out, causes, affected)
 	for i, c := range causes {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		c.write(out)
+		c.write(out, f)
 	}
 	gap := "\n"
 	for _, line := range append(f.unseen(), warned(f.Warnings)...) {
@@ -108,8 +102,35 @@ func (f *Fleet) WriteText(w io.Writer, store string, causes []Cause) error {
 		fmt.Fprintf(out, "%sclock      %s\n", gap, line)
 		gap = ""
 	}
+	f.writeSigns(out)
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// writeStanding writes what can be said of all hosts together, where that is not the causes.
+func (f *Fleet) writeStanding(out *strings.Builder, causes []Cause, affected int) {
+	all, _ := f.chosen()
+	never := f.neverRecorded()
+	switch f.Standing(causes) {
+	case Well:
+		if never == 0 {
+			fmt.Fprintf(out, "NO HOST AFFECTED, and each was seen\n")
+			return
+		}
+		fmt.Fprintf(out, "NO HOST AFFECTED of %d with a recorder; not seen, as they have none: %d\n", all-never, never)
+	case NotSeen:
+		where := "below"
+		if len(f.unseen())+len(f.Warnings)+never == 0 {
+			where = "above"
+		}
+		if f.onlyExporters() {
+			fmt.Fprintf(out, "CAN'T TELL WHO IS AFFECTED: none of these hosts has a recorder of snag\n")
+			return
+		}
+		fmt.Fprintf(out, "NO HOST IS SEEN TO BE AFFECTED, but not all were seen: see %s\n", where)
+	case Unknown:
+		fmt.Fprintf(out, "NO CAUSE PROVED of what %s suffer from\n", units.Plural(affected, "host"))
+	}
 }
 
 func warned(all []string) (out []string) {
@@ -119,12 +140,14 @@ func warned(all []string) (out []string) {
 	return out
 }
 
-func (c *Cause) write(out *strings.Builder) {
+func (c *Cause) write(out *strings.Builder, f *Fleet) {
 	switch {
 	case c.Suspect != "":
 		fmt.Fprintf(out, "CULPRIT on %s  %s\n  %s\n", c.Host, c.Suspect, shown.Text(c.Subject))
 	case c.Host == "":
 		fmt.Fprintf(out, "CULPRIT  %s, which is on none of these hosts\n", c.Server)
+	case c.Unrecorded:
+		fmt.Fprintf(out, "CULPRIT  %s on %s, which only node_exporter is on\n", c.Server, c.Host)
 	case c.Server != "":
 		fmt.Fprintf(out, "NO CAUSE PROVED  %s, where hosts wait for each other\n", c.Host)
 	default:
@@ -150,9 +173,12 @@ func (c *Cause) write(out *strings.Builder) {
 		ways++
 		for _, s := range v.Way {
 			fmt.Fprintf(out, "  %s\n", s)
+			f.writeSignsThere(out, s)
 		}
 	}
-	if c.Host != "" {
+	if c.Unrecorded {
+		fmt.Fprintf(out, "  next  start snag record on %s: who waits there is not seen\n", c.Host)
+	} else if c.Host != "" {
 		fmt.Fprintf(out, "  next  on %s: sudo snag incidents; sudo snag find\n", c.Host)
 	}
 }
@@ -172,6 +198,9 @@ func (s Step) String() string {
 	}
 	if s.To != "" {
 		text += " on " + s.To
+	}
+	if s.Unrecorded {
+		text += " (node_exporter only)"
 	}
 	if s.Rate > 0 {
 		text += fmt.Sprintf(": %.3g answers a second, %s each", s.Rate, units.Short(s.Mean))
