@@ -34,7 +34,7 @@ db-1 (10.0.0.9:9100)
   packet-loss: 1.2 % of TCP's segments sent again, 3,600 (usual 1.1 %)
 no sign on 1 host, which clears nobody: web-1
 not scraped now, but within the last hour: gone-1
-not seen, as the collector is off (hosts): conntrack (1), qdisc (1)
+not seen, without data of these collectors (hosts): conntrack (1), qdisc (1)
 No client was measured here: who waited is not seen; ` + "`snag record`" + ` on that host
 shows it.
 `

@@ -135,7 +135,7 @@ func (f *Fleet) writeUnread(out *strings.Builder) {
 		}
 	}
 	if len(n) > 0 {
-		fmt.Fprintf(out, "not seen, as the collector is off (hosts): %s\n", counted(n, "%s (%d)"))
+		fmt.Fprintf(out, "not seen, without data of these collectors (hosts): %s\n", counted(n, "%s (%d)"))
 	}
 	for _, text := range f.Unread[:min(len(f.Unread), mostWays)] {
 		fmt.Fprintf(out, "not seen   %s\n", shown.Text(text))
