@@ -163,42 +163,65 @@ func only(these []*Host) string {
 	return "instance=~" + strconv.Quote(strings.Join(slices.Sorted(maps.Keys(names)), "|"))
 }
 
-// Read reads the counters of these hosts and finds the signs in them. What the store refuses is in Failed, and is not
-// seen; an error is what ends all queries.
+// Read reads the counters of these hosts and finds the signs in them: first those of the last minutes, then the hour
+// before of what looks wrong alone, as an hour of every counter is most of what a store would have to read. What the
+// store refuses is in Failed, and is not seen; an error is what ends all queries.
 func (hs *Hosts) Read(ctx context.Context, q Querier, these []*Host) error {
 	if len(these) == 0 {
 		return nil
 	}
-	all, which := map[key]*values{}, only(these)
+	all := map[key]*values{}
 	for _, h := range these {
 		all[h.key] = newValues()
 	}
 	for _, c := range collectors {
-		for _, usual := range []bool{false, true} {
-			expression := c.query(which, usual)
-			if expression == "" {
-				continue
-			}
-			answer, err := q.Query(ctx, expression, hs.At)
-			if ctx.Err() != nil {
+		if err := hs.ask(ctx, q, c, only(these), all, false); err != nil {
+			return err
+		}
+	}
+	wrong, signed := map[string]bool{"stat": true}, []*Host{} // stat shows how much of the hour is known
+	for _, h := range these {
+		if h.judge(all[h.key], hs.At, wrong); len(h.Signs) > 0 {
+			signed = append(signed, h)
+		}
+	}
+	if len(wrong) == 1 {
+		return nil
+	}
+	for _, c := range collectors {
+		if wrong[c.name] {
+			if err := hs.ask(ctx, q, c, only(signed), all, true); err != nil {
 				return err
-			}
-			if err != nil {
-				hs.Failed = append(hs.Failed, fmt.Sprintf("node_exporter's %s%s: %v", c.name, map[bool]string{true: " in the hour before"}[usual], err))
-				continue
-			}
-			for _, text := range answer.Warnings {
-				hs.warn(text)
-			}
-			for _, s := range answer.Samples {
-				if v := all[keyOf(s.Labels)]; v != nil {
-					v.set(usual, s.Labels, s.Value)
-				}
 			}
 		}
 	}
-	for _, h := range these {
-		h.judge(all[h.key], hs.At)
+	for _, h := range signed {
+		h.judge(all[h.key], hs.At, wrong)
+	}
+	return nil
+}
+
+// ask asks for what a collector has.
+func (hs *Hosts) ask(ctx context.Context, q Querier, c collector, only string, all map[key]*values, usual bool) error {
+	expression := c.query(only, usual)
+	if expression == "" {
+		return nil
+	}
+	answer, err := q.Query(ctx, expression, hs.At)
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		hs.Failed = append(hs.Failed, fmt.Sprintf("node_exporter's %s%s: %v", c.name, map[bool]string{true: " in the hour before"}[usual], err))
+		return nil
+	}
+	for _, text := range answer.Warnings {
+		hs.warn(text)
+	}
+	for _, s := range answer.Samples {
+		if v := all[keyOf(s.Labels)]; v != nil {
+			v.set(usual, s.Labels, s.Value)
+		}
 	}
 	return nil
 }

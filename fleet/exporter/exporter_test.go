@@ -245,6 +245,11 @@ func TestWhatIsAsked(t *testing.T) {
 	}
 	begin := time.Now()
 	few, many := ask(1, 1), ask(1000, 1000)
+	for _, q := range many.Asked {
+		if strings.Contains(q, "[60m] offset") && !strings.Contains(q, "netstat") && !strings.Contains(q, "boot_time") {
+			t.Errorf("the hour before is read of what looks right: %s", q)
+		}
+	}
 	if d := time.Since(begin); d > 5*time.Second {
 		t.Errorf("1,000 hosts took %s without a store", d)
 	}
@@ -279,8 +284,13 @@ func TestAStoreThatRefusesOne(t *testing.T) {
 	if got := hs.All[0]; len(got.Signs) != 1 || !slices.Contains(got.Unread, "cpu") {
 		t.Errorf("%s %v", lines(got), got.Unread)
 	}
-	if want := []string{"the store: store-2: deadline", "node_exporter's cpu: too many samples", "node_exporter's cpu in the hour before: too many samples"}; !slices.Equal(hs.Failed, want) {
+	if want := []string{"the store: store-2: deadline", "node_exporter's cpu: too many samples"}; !slices.Equal(hs.Failed, want) {
 		t.Errorf("%q", hs.Failed)
+	}
+	s.Refuse = map[string]error{"[60m] offset": errors.New("too many samples")}
+	hs = read(t, s)
+	if got := hs.All[0]; len(got.Signs) != 2 || got.Signs[0].Usual != nil || !slices.Contains(hs.Failed, "node_exporter's netstat in the hour before: too many samples") {
+		t.Errorf("%s %q", lines(got), hs.Failed)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -19,15 +19,20 @@ type check struct {
 // checks are in the order in which a person looks: what loses packets and connections first, then what is slow.
 var checks = slices.Concat(netChecks, hostChecks)
 
-// judge finds the signs of a host: those that are new since the hour before come first.
-func (h *Host) judge(v *values, at time.Time) {
+// judge finds the signs of a host: those that are new since the hour before come first. It notes the collectors that
+// these come from.
+func (h *Host) judge(v *values, at time.Time, wrong map[string]bool) {
+	h.Signs = nil
 	unread := map[string]bool{}
 	for _, c := range checks {
 		if slices.ContainsFunc(c.needs, func(name string) bool { return len(v.now[name]) == 0 }) {
 			unread[c.collector] = true
 			continue
 		}
-		h.Signs = append(h.Signs, c.find(v)...)
+		if found := c.find(v); len(found) > 0 {
+			wrong[c.collector] = true
+			h.Signs = append(h.Signs, found...)
+		}
 	}
 	if boot, ok := v.one("boot"); ok {
 		if d := ago(at, boot); d >= 0 && d < justBooted {

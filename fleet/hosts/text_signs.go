@@ -112,14 +112,14 @@ func kinds(all []*Host) string {
 			}
 		}
 	}
-	return counted(n, "%s %d")
+	return counted(n, "%s %s")
 }
 
 // counted lists names with their counts, the highest first.
 func counted(n map[string]int, format string) string {
 	names := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
-		names[i] = fmt.Sprintf(format, name, n[name])
+		names[i] = fmt.Sprintf(format, name, units.Count(float64(n[name])))
 	}
 	return some(names, mostNamed)
 }
@@ -135,7 +135,7 @@ func (f *Fleet) writeUnread(out *strings.Builder) {
 		}
 	}
 	if len(n) > 0 {
-		fmt.Fprintf(out, "not seen, without data of these collectors (hosts): %s\n", counted(n, "%s (%d)"))
+		fmt.Fprintf(out, "not seen, without data of these collectors (hosts): %s\n", counted(n, "%s (%s)"))
 	}
 	for _, text := range f.Unread[:min(len(f.Unread), mostWays)] {
 		fmt.Fprintf(out, "not seen   %s\n", shown.Text(text))
