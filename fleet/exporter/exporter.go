@@ -33,6 +33,8 @@ type Host struct {
 	Unread []string
 
 	key
+	nodename string
+	boot     float64 // when its kernel started; 0: not known
 }
 
 // Sign is a counter that looks wrong.

@@ -209,15 +209,19 @@ func TestHostsWithOneName(t *testing.T) {
 	s.Add(now, "10.0.0.8:9100", "db-1").Down = true
 	s.Add(now, "10.0.0.9:9100", "db-1")
 	s.Add(now, "10.0.1.1:9100", "ubuntu")
-	s.Add(now, "10.0.1.2:9100", "ubuntu")
+	s.Add(now, "10.0.1.2:9100", "ubuntu").Now["boot"]++ // two machines
 	s.Add(now, "localhost:9100", "").Labels["host"] = "a"
 	s.Add(now, "localhost:9100", "").Labels["host"] = "b"
+	s.Add(now, "10.0.2.1:9100", "web-1") // two jobs scrape one
+	s.Add(now, "web-1.example.com:9100", "web-1")
+	s.Add(now, "10.0.2.9:9101", "web-1").Labels["host"] = "web-one"
 	s.Add(now, "10.0.3.1:9100", "gone").Down = true
 	var got []string
 	for _, h := range read(t, s).All {
-		got = append(got, fmt.Sprint(h.Name, " ", h.Scraped))
+		got = append(got, fmt.Sprint(h.Name, " ", h.Scraped, " ", h.Names))
 	}
-	if text := strings.Join(got, ", "); text != "a true, b true, db-1 true, gone false, ubuntu (10.0.1.1:9100) true, ubuntu (10.0.1.2:9100) true" {
+	const want = "a true [a], b true [b], db-1 true [db-1], gone false [gone], ubuntu (10.0.1.1:9100) true [], ubuntu (10.0.1.2:9100) true [], web-one true [web-one web-1 web-1.example.com]"
+	if text := strings.Join(got, ", "); text != want {
 		t.Error(text)
 	}
 }

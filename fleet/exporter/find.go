@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"snag/fleet/prom"
 )
 
 // always are the series that each node_exporter has and a recorder of snag, which sends others of the same names, has
@@ -21,7 +23,6 @@ func Find(ctx context.Context, q Querier, chosen string, at time.Time) (*Hosts, 
 	if err != nil || len(known.Samples) == 0 {
 		return hs, err
 	}
-	nodenames := map[*Host]string{}
 	for _, s := range known.Samples {
 		k := keyOf(s.Labels)
 		h := hs.by[k]
@@ -30,19 +31,20 @@ func Find(ctx context.Context, q Querier, chosen string, at time.Time) (*Hosts, 
 			hs.by[k] = h
 			hs.All = append(hs.All, h)
 		}
-		nodenames[h] = cmp.Or(s.Labels["nodename"], nodenames[h])
+		h.nodename = cmp.Or(s.Labels["nodename"], h.nodename)
 	}
 	for _, h := range hs.All {
-		h.named(nodenames[h])
+		h.named()
 	}
 	asks := []struct {
 		expression string
-		take       func(h *Host, l map[string]string)
+		take       func(h *Host, s prom.Sample)
 	}{
-		{"max by (" + labels + ") ({" + always + "})", func(h *Host, _ map[string]string) { h.Scraped = true }},
+		{"max by (" + labels + ") ({" + always + "})", func(h *Host, _ prom.Sample) { h.Scraped = true }},
+		{"max by (" + labels + ") (node_boot_time_seconds)", func(h *Host, s prom.Sample) { h.boot = s.Value }},
 		// Off by default (--collector.netdev.address-info). node_network_info has the hardware's address alone.
-		{"max by (" + labels + `, address) (node_network_address_info{scope="global"})`, func(h *Host, l map[string]string) {
-			if a, err := netip.ParseAddr(l["address"]); err == nil {
+		{"max by (" + labels + `, address) (node_network_address_info{scope="global"})`, func(h *Host, s prom.Sample) {
+			if a, err := netip.ParseAddr(s.Labels["address"]); err == nil {
 				h.has(a)
 			}
 		}},
@@ -54,7 +56,7 @@ func Find(ctx context.Context, q Querier, chosen string, at time.Time) (*Hosts, 
 		}
 		for _, s := range a.Samples {
 			if h := hs.by[keyOf(s.Labels)]; h != nil {
-				one.take(h, s.Labels)
+				one.take(h, s)
 			}
 		}
 	}

@@ -25,7 +25,8 @@ var ofContainer = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
 // named gives a host its names: those that people gave by relabelling come first, then the kernel's (nodename of
 // node_uname_info), which a recorder calls its host by too, then instance without its port.
-func (h *Host) named(nodename string) {
+func (h *Host) named() {
+	nodename := h.nodename
 	if ofContainer.MatchString(nodename) {
 		nodename = ""
 	}
@@ -60,10 +61,12 @@ func hostOf(instance string) string {
 	return instance
 }
 
-// distinct makes one host of those with one name of which at most one is scraped now: its address has changed, or its
-// labels. Of others with one name it makes the names differ.
+// distinct makes one host of those that are the same machine: with one nodename and one time at which it booted, as two
+// jobs scrape it; or with one name of which at most one is scraped now, as its address or its labels have changed. Of
+// others with one name it makes the names differ.
 func (hs *Hosts) distinct() {
-	by := map[string][]*Host{}
+	hs.machines()
+	by, of := map[string][]*Host{}, map[string]int{}
 	for _, h := range hs.All {
 		by[h.Name] = append(by[h.Name], h)
 	}
@@ -76,11 +79,45 @@ func (hs *Hosts) distinct() {
 		}
 		for _, h := range same {
 			if len(same) > 1 {
-				h.Names = slices.DeleteFunc(h.Names, func(n string) bool { return n == strings.ToLower(name) }) // it is nobody's
 				h.Name = name + " (" + strings.Trim(h.instance+" "+h.cluster, " ") + ")"
 			}
 			hs.All = append(hs.All, h)
+			for _, n := range h.Names {
+				of[n]++
+			}
 		}
 	}
+	for _, h := range hs.All { // a name that several have is nobody's, unless it is what one is called
+		h.Names = slices.DeleteFunc(h.Names, func(n string) bool { return of[n] > 1 && n != strings.ToLower(h.Name) })
+	}
 	slices.SortFunc(hs.All, func(a, b *Host) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.instance, b.instance)) })
+}
+
+// machines keeps one host of each machine that is scraped: one that people gave a name, if there is one.
+func (hs *Hosts) machines() {
+	named := func(h *Host) int { return min(1, len(h.host+h.node+h.hostname)) }
+	slices.SortFunc(hs.All, func(a, b *Host) int {
+		return cmp.Or(cmp.Compare(named(b), named(a)), cmp.Compare(a.instance, b.instance), cmp.Compare(a.cluster, b.cluster))
+	})
+	type machine struct {
+		nodename string
+		boot     int64
+	}
+	by := map[machine]*Host{}
+	hs.All = slices.DeleteFunc(hs.All, func(h *Host) bool {
+		m := machine{h.nodename, int64(h.boot)}
+		first := by[m]
+		if !h.Scraped || h.nodename == "" || h.boot == 0 || first == nil {
+			by[m] = h
+			return false
+		}
+		first.Chosen = first.Chosen || h.Chosen
+		for _, name := range h.Names {
+			first.call(name)
+		}
+		for _, a := range h.Addresses {
+			first.has(a)
+		}
+		return true
+	})
 }

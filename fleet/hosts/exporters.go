@@ -40,16 +40,17 @@ func (r *reader) exporters(ctx context.Context, chosen string) (found bool, err 
 	known := r.known(listed)
 	for i, x := range all.All {
 		h := r.find(listed[i], known)
+		found = found || x.Chosen
 		switch {
 		case h == nil:
-			h = &Host{Name: x.Name, Gone: true, Chosen: x.Chosen, Exporter: x}
+			h = &Host{Name: x.Name, Gone: true, Exporter: x}
 			r.Hosts[h.Name] = h
 		case h.Gone || !h.Recording:
 			h.Exporter = x
-		default:
+		}
+		if h.Chosen = h.Chosen || x.Chosen; h.Exporter == nil {
 			continue
 		}
-		found = found || h.Chosen
 		for _, a := range x.Addresses {
 			r.has(h, a)
 		}

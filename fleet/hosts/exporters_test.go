@@ -195,7 +195,32 @@ func TestManyHostsWithSigns(t *testing.T) {
 	if n := len(s.asked); n > 45 {
 		t.Errorf("%d queries", n)
 	}
+	if n := strings.Count(text, "(10.1."); n != mostSigned {
+		t.Errorf("%d hosts are shown", n)
+	}
 	if _, err := Read(t.Context(), s, `role="edge"`, now); err == nil || !strings.Contains(err.Error(), "hosts without them: 1000") {
 		t.Error(err)
+	}
+}
+
+// The labels that were asked for may be node_exporter's alone: the host is asked for all the same.
+func TestLabelsOfNodeExporter(t *testing.T) {
+	s := &store{}
+	s.host("a", "", "10.0.0.1", 20*time.Minute)
+	s.host("b", "", "10.0.0.2", time.Second)
+	s.exporter.Add(now, "10.0.0.1:9100", "a").Labels["role"] = "db"
+	s.exporter.Add(now, "10.0.0.2:9100", "b").Labels["role"] = "db"
+	s.exporter.Add(now, "10.0.0.3:9100", "c").Labels["role"] = "web"
+	for i, x := range s.all {
+		if x.Labels["__name__"] == "chosen" {
+			s.all[i].Labels["__name__"] = "not asked for"
+		}
+	}
+	f, err := Read(t.Context(), s, `role="db"`, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.Hosts["a"].Chosen || !f.Hosts["b"].Chosen || f.Hosts["c"].Chosen || f.Hosts["a"].Exporter == nil || f.Hosts["b"].Exporter != nil {
+		t.Errorf("%+v %+v %+v", f.Hosts["a"], f.Hosts["b"], f.Hosts["c"])
 	}
 }

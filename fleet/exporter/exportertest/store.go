@@ -133,6 +133,8 @@ func (h *Host) samples(q string, at time.Time) (out []prom.Sample) {
 		}
 	case strings.Contains(q, "({__name__"):
 		add(1)
+	case !strings.Contains(q, "asked"): // when each booted
+		add(h.Now["boot"])
 	default:
 		from := h.Now
 		if strings.Contains(q, " offset ") {
