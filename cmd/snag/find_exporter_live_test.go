@@ -41,25 +41,7 @@ func TestFindInAStoreOfNodeExporter(t *testing.T) {
 	if netnstest.Alone(t) {
 		return
 	}
-	dir := t.TempDir()
-	snag := filepath.Join(dir, "snag")
-	built.Program(t, "snag", snag)
-	started(t, exec.Command(programs[1], "--web.listen-address=127.0.0.1:9100", "--no-collector.pressure"), filepath.Join(dir, "node_exporter.log"))
-	config := filepath.Join(dir, "prometheus.yml")
-	text := "global: {scrape_interval: 1s}\nscrape_configs:\n- {job_name: node, static_configs: [{targets: ['127.0.0.1:9100'], labels: {host: db-1, role: db}}]}\n"
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	const store = "http://127.0.0.1:9090"
-	started(t, exec.Command(programs[0], "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address=127.0.0.1:9090"), filepath.Join(dir, "prometheus.log"))
-	within(t, "node_exporter is scraped three times", func() bool {
-		resp, err := http.Get(store + "/-/ready")
-		if err != nil {
-			return false
-		}
-		resp.Body.Close()
-		return resp.StatusCode == http.StatusOK && len(answered(t, store, "count_over_time(node_uname_info[1m]) > 2")) > 0
-	})
+	snag, store := storeOfNodeExporter(t, programs)
 	if found, _, code := fleetOf(t, snag, store); code != cli.ExitCantTell || signOf(found, "listen-overflow") != nil {
 		t.Errorf("before anything happens: exit %d, %+v", code, found)
 	}
@@ -92,6 +74,31 @@ func TestFindInAStoreOfNodeExporter(t *testing.T) {
 			t.Errorf("no %q", want)
 		}
 	}
+}
+
+// storeOfNodeExporter starts Prometheus and node_exporter, which are given, and builds snag.
+func storeOfNodeExporter(t *testing.T, programs []string) (snag, store string) {
+	t.Helper()
+	dir := t.TempDir()
+	snag = filepath.Join(dir, "snag")
+	built.Program(t, "snag", snag)
+	started(t, exec.Command(programs[1], "--web.listen-address=127.0.0.1:9100", "--no-collector.pressure"), filepath.Join(dir, "node_exporter.log"))
+	config := filepath.Join(dir, "prometheus.yml")
+	text := "global: {scrape_interval: 1s}\nscrape_configs:\n- {job_name: node, static_configs: [{targets: ['127.0.0.1:9100'], labels: {host: db-1, role: db}}]}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store = "http://127.0.0.1:9090"
+	started(t, exec.Command(programs[0], "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address=127.0.0.1:9090"), filepath.Join(dir, "prometheus.log"))
+	within(t, "node_exporter is scraped three times", func() bool {
+		resp, err := http.Get(store + "/-/ready")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK && len(answered(t, store, "count_over_time(node_uname_info[1m]) > 2")) > 0
+	})
+	return snag, store
 }
 
 // fleetShown is the document as a reader of the JSON has it.

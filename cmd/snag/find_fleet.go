@@ -31,8 +31,8 @@ type fleetFlags struct {
 
 func (f *fleetFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.store, "fleet", "", "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090 (docs/fleet.md)")
-	flags.StringVar(&f.hosts, "hosts", "", "with --fleet: whose troubles are looked for, as 'role=\"edge\"' (default: all)")
+	flags.StringVar(&f.store, "fleet", "", "judge the hosts whose snag record --remote-write sends to this Prometheus, Thanos or Mimir, as http://127.0.0.1:9090; of hosts with node_exporter only it shows signs (docs/fleet.md)")
+	flags.StringVar(&f.hosts, "hosts", "", "with --fleet: whose troubles are looked for, by labels of their recorder or node_exporter, as 'role=\"edge\"' (default: all)")
 	flags.StringVar(&f.from, "hosts-from", "", "with --fleet: which hosts there are to be, by discovery: file:PATTERN, dns:NAME, consul:URL?service=NAME, kubernetes:node or static:HOST,HOST (docs/discovery.md); one that has no recorder is named as not seen")
 	flags.StringArrayVar(&f.headers, "fleet-header", nil, "with --fleet: a header for the store, as 'X-Scope-OrgID: a', or @FILE, which has one in each line and keeps secrets out of the process list; may be given more than once")
 	flags.StringVar(&f.recordings, "recordings", "", "with --fleet: also judge what the hosts that matter recorded, together: the URL of snag serve on each, as 'https://{address}:9849', or the folder of each ring, as '/srv/rings/{host}'")

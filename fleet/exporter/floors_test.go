@@ -57,3 +57,16 @@ func constantsOf(t *testing.T, file string) map[string]string {
 	})
 	return out
 }
+
+// docs/fleet.md has each sign.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if !regexp.MustCompile(`(?m)^\| .*` + "`" + c.name + "`").Match(text) {
+			t.Errorf("no row of %s", c.name)
+		}
+	}
+}

@@ -36,49 +36,7 @@ func stays(v float64) func(float64) (float64, bool) {
 
 // TestOnPrometheus has what PromQL makes of counters: a real Prometheus with made-up series of an hour and a quarter.
 func TestOnPrometheus(t *testing.T) {
-	url := startPrometheus(t, func(b *series) {
-		const overflows, cpu, boot, uname = "node_netstat_TcpExt_ListenOverflows", "node_cpu_seconds_total", "node_boot_time_seconds", "node_uname_info"
-		long := func(float64) (float64, bool) { return float64(now.Unix() - 1e6), true }
-		// The counter is high, and grew by 300 in the last 4 min alone. Two replicas of a Prometheus have it.
-		for _, replica := range []string{"a", "b"} {
-			l := `instance="10.0.0.1:9100",replica="` + replica + `"`
-			b.add(uname, l+`,nodename="grows"`, stays(1))
-			b.add(boot, l, long)
-			b.add(overflows, l, func(before float64) (float64, bool) { return 1e6 + 300*max(0, 240-before)/240, true })
-			for c := range 4 {
-				for _, mode := range []string{"idle", "user", "iowait"} {
-					b.add(cpu, fmt.Sprintf(`%s,cpu="%d",mode="%s"`, l, c, mode), func(before float64) (float64, bool) {
-						share := map[string]float64{"idle": 0.05, "user": 0.95}[mode] // since before the hour
-						return 1e5 + share*(4500-before), true
-					})
-				}
-			}
-		}
-		// Booted 2 min before: the counter fell from a million to zero and grew to 60.
-		l := `instance="10.0.0.2:9100"`
-		b.add(uname, l+`,nodename="booted"`, stays(1))
-		b.add(boot, l, func(before float64) (float64, bool) {
-			if before < 120 {
-				return float64(now.Unix() - 120), true
-			}
-			return float64(now.Unix() - 1e6), before > 150
-		})
-		b.add(overflows, l, func(before float64) (float64, bool) {
-			if before < 120 {
-				return 0.5 * (120 - before), true
-			}
-			return 1e6, before > 150
-		})
-		// Known for 5 min: nothing is usual.
-		l = `instance="localhost:9100",host="young"`
-		b.add(uname, l+`,nodename="vm"`, func(before float64) (float64, bool) { return 1, before <= 300 })
-		b.add(boot, l, func(before float64) (float64, bool) { return float64(now.Unix() - 1e6), before <= 300 })
-		b.add(overflows, l, func(before float64) (float64, bool) { return 300 - before, before <= 300 })
-		// Gone for half an hour.
-		b.add(uname, `instance="10.0.0.4:9100",nodename="gone"`, func(before float64) (float64, bool) { return 1, before > 1800 })
-		// What a recorder of snag sends has the same names, and is no node_exporter's.
-		b.add(overflows, `instance="edge-1"`, func(before float64) (float64, bool) { return 4500 - before, true })
-	})
+	url := startPrometheus(t, madeUp)
 	client, err := prom.New(url, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +90,51 @@ young true localhost:9100
 	if len(hs.All) != 3 {
 		t.Errorf("half an hour before: %d hosts", len(hs.All))
 	}
+}
+
+// madeUp are the series of five hosts.
+func madeUp(b *series) {
+	const overflows, cpu, boot, uname = "node_netstat_TcpExt_ListenOverflows", "node_cpu_seconds_total", "node_boot_time_seconds", "node_uname_info"
+	long := func(float64) (float64, bool) { return float64(now.Unix() - 1e6), true }
+	// The counter is high, and grew by 300 in the last 4 min alone. Two replicas of a Prometheus have it.
+	for _, replica := range []string{"a", "b"} {
+		l := `instance="10.0.0.1:9100",replica="` + replica + `"`
+		b.add(uname, l+`,nodename="grows"`, stays(1))
+		b.add(boot, l, long)
+		b.add(overflows, l, func(before float64) (float64, bool) { return 1e6 + 300*max(0, 240-before)/240, true })
+		for c := range 4 {
+			for _, mode := range []string{"idle", "user", "iowait"} {
+				b.add(cpu, fmt.Sprintf(`%s,cpu="%d",mode="%s"`, l, c, mode), func(before float64) (float64, bool) {
+					share := map[string]float64{"idle": 0.05, "user": 0.95}[mode] // since before the hour
+					return 1e5 + share*(4500-before), true
+				})
+			}
+		}
+	}
+	// Booted 2 min before: the counter fell from a million to zero and grew to 60.
+	l := `instance="10.0.0.2:9100"`
+	b.add(uname, l+`,nodename="booted"`, stays(1))
+	b.add(boot, l, func(before float64) (float64, bool) {
+		if before < 120 {
+			return float64(now.Unix() - 120), true
+		}
+		return float64(now.Unix() - 1e6), before > 150
+	})
+	b.add(overflows, l, func(before float64) (float64, bool) {
+		if before < 120 {
+			return 0.5 * (120 - before), true
+		}
+		return 1e6, before > 150
+	})
+	// Known for 5 min: nothing is usual.
+	l = `instance="localhost:9100",host="young"`
+	b.add(uname, l+`,nodename="vm"`, func(before float64) (float64, bool) { return 1, before <= 300 })
+	b.add(boot, l, func(before float64) (float64, bool) { return float64(now.Unix() - 1e6), before <= 300 })
+	b.add(overflows, l, func(before float64) (float64, bool) { return 300 - before, before <= 300 })
+	// Gone for half an hour.
+	b.add(uname, `instance="10.0.0.4:9100",nodename="gone"`, func(before float64) (float64, bool) { return 1, before > 1800 })
+	// What a recorder of snag sends has the same names, and is no node_exporter's.
+	b.add(overflows, `instance="edge-1"`, func(before float64) (float64, bool) { return 4500 - before, true })
 }
 
 // startPrometheus runs Debian's on loopback, with these series, until the test ends.
