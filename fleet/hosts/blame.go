@@ -83,7 +83,7 @@ func (f *Fleet) follow(h *Host) (Cause, []Step) {
 		}
 		step, waits := h.waitsFor()
 		if !waits || f.own(h, step.Server) {
-			return h.cause(way), way
+			return h.cause(way), append(way, f.lostToUnrecorded(h)...)
 		}
 		all := f.places(h, step.Server)
 		if len(all) == 0 && step.Why == "" { // its calls take most of the time, as they always may: that accuses nobody

@@ -3,6 +3,7 @@ package hosts
 import (
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // drops are suspects of a host that itself drops what it is sent, or what it sends: at the other end that looks like
@@ -39,4 +40,15 @@ func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 		}
 	}
 	return Step{}, nil
+}
+
+// lostToUnrecorded is the other end of that way, where only node_exporter is on that host: what it drops looks like loss
+// on the way, and its signs may show that. The cause stays with the host that lost packets.
+func (f *Fleet) lostToUnrecorded(h *Host) []Step {
+	for _, server := range h.losesTo() {
+		if other := f.at(server); other != nil && other != h && other.unrecorded() {
+			return []Step{{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: lost, Unrecorded: true}}
+		}
+	}
+	return nil
 }
