@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/internal/units"
 )
 
@@ -37,11 +38,11 @@ func (h *Host) judge(v *values, at time.Time, wrong map[string]bool) {
 	if boot, ok := v.one("boot"); ok {
 		if d := ago(at, boot); d >= 0 && d < justBooted {
 			s := Sign{Name: "rebooted", Value: d.Seconds(), Unit: "seconds", Text: "booted " + units.Seconds(d.Round(time.Second)) + " before"}
-			h.Signs = slices.Insert(h.Signs, 0, s)
+			h.Signs = append([]Sign{s}, h.Signs...)
 		}
 	}
 	h.Unread = slices.Sorted(maps.Keys(unread))
-	slices.SortStableFunc(h.Signs, func(a, b Sign) int { return cmp.Compare(a.rank(), b.rank()) })
+	sorting.StableBy(h.Signs, func(a, b Sign) int { return cmp.Compare(a.rank(), b.rank()) })
 }
 
 // asUsual times the usual value a sign is no news. It orders signs; it hides none, as a trouble may last for an hour.

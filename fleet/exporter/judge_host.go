@@ -25,7 +25,8 @@ var hostChecks = []check{
 	{"time", []string{"clock ahead"}, farAhead},
 }
 
-// idle is the share of the time in which the CPUs had nothing to do, or waited for a disk (suspects/measure/cpu_time.go).
+// idle is the share of the time in which the CPUs had nothing to do, or waited for a disk, as in
+// suspects/measure/cpu_time.go.
 func (v *values) idle() float64 {
 	cpus := v.of("cpus", "")
 	if cpus <= 0 {

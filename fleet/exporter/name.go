@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"snag/internal/sorting"
 )
 
 // key tells hosts apart. instance alone is not enough: agents that write to one store may all scrape localhost:9100,
@@ -90,13 +92,13 @@ func (hs *Hosts) distinct() {
 	for _, h := range hs.All { // a name that several have is nobody's, unless it is what one is called
 		h.Names = slices.DeleteFunc(h.Names, func(n string) bool { return of[n] > 1 && n != strings.ToLower(h.Name) })
 	}
-	slices.SortFunc(hs.All, func(a, b *Host) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.instance, b.instance)) })
+	sorting.By(hs.All, func(a, b *Host) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.instance, b.instance)) })
 }
 
 // machines keeps one host of each machine that is scraped: one that people gave a name, if there is one.
 func (hs *Hosts) machines() {
 	named := func(h *Host) int { return min(1, len(h.host+h.node+h.hostname)) }
-	slices.SortFunc(hs.All, func(a, b *Host) int {
+	sorting.By(hs.All, func(a, b *Host) int {
 		return cmp.Or(cmp.Compare(named(b), named(a)), cmp.Compare(a.instance, b.instance), cmp.Compare(a.cluster, b.cluster))
 	})
 	type machine struct {

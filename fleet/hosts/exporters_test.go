@@ -151,7 +151,8 @@ func TestAWayEndsAtNodeExporter(t *testing.T) {
 	}
 }
 
-// What a host without a recorder drops looks like loss on the way: its signs are beside the loss, which stays the cause.
+// What a host without a recorder drops looks like loss on the way: its signs are beside the loss, which stays
+// the cause.
 func TestLossTowardsNodeExporter(t *testing.T) {
 	s := &store{}
 	s.host("edge-1", "", "10.0.1.1", time.Second)

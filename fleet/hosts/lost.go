@@ -42,8 +42,8 @@ func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 	return Step{}, nil
 }
 
-// lostToUnrecorded is the other end of that way, where only node_exporter is on that host: what it drops looks like loss
-// on the way, and its signs may show that. The cause stays with the host that lost packets.
+// lostToUnrecorded is the other end of that way, where only node_exporter is on that host: what it drops looks like
+// loss on the way, and its signs may show that. The cause stays with the host that lost packets.
 func (f *Fleet) lostToUnrecorded(h *Host) []Step {
 	for _, server := range h.losesTo() {
 		if other := f.at(server); other != nil && other != h && other.unrecorded() {

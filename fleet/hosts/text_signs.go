@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"snag/fleet/exporter"
 	"snag/internal/shown"
+	"snag/internal/sorting"
 	"snag/internal/units"
 )
 
@@ -60,7 +60,7 @@ func (f *Fleet) writeSigns(out *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(out, "\nSIGNS from node_exporter, in the last %.0f min (usual: in the hour before that)\n", exporter.Window.Minutes())
-	slices.SortStableFunc(signed, func(a, b *Host) int {
+	sorting.StableBy(signed, func(a, b *Host) int {
 		return cmp.Or(cmp.Compare(fresh(b), fresh(a)), cmp.Compare(len(b.Exporter.Signs), len(a.Exporter.Signs)))
 	})
 	for _, h := range signed[:min(len(signed), mostSigned)] {
@@ -117,7 +117,7 @@ func kinds(all []*Host) string {
 
 // counted lists names with their counts, the highest first.
 func counted(n map[string]int, format string) string {
-	names := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
+	names := sorting.Collect(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf(format, name, units.Count(float64(n[name])))
 	}

@@ -1,5 +1,5 @@
-// Package exportertest is a made-up store for tests: it answers the queries of fleet/exporter, and no other. What PromQL
-// makes of counters is tested with a real Prometheus.
+// Package exportertest is a made-up store for tests: it answers the queries of fleet/exporter, and no other. What
+// PromQL makes of counters is tested with a real Prometheus.
 package exportertest
 
 import (
