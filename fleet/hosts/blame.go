@@ -35,8 +35,8 @@ type Step struct {
 	Behind   string // the server that Server stands for (NAT, IPVS); "": itself
 	Figures         // of the calls, as From measures them; zero: not measured
 	Why      string // the suspect of From's verdict that says so; "": its calls take most of its answers' time
-	// Unrecorded: only node_exporter is on To.
-	Unrecorded bool
+	// Unrecorded: only node_exporter is on To. Lost: From does not wait for it, but loses packets on the way there.
+	Unrecorded, Lost bool
 }
 
 // mostOfTime is the share of its answers' time from which on calls are what a host waits for.

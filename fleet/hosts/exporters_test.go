@@ -156,10 +156,10 @@ func TestAWayEndsAtNodeExporter(t *testing.T) {
 func TestLossTowardsNodeExporter(t *testing.T) {
 	s := &store{}
 	s.host("edge-1", "", "10.0.1.1", time.Second)
-	s.incident("edge-1", lost, "nginx[7] tcp 10.0.1.1:44324 → 10.0.0.9:9000", "connect-latency")
+	s.incident("edge-1", "packet-loss", "nginx[7] tcp 10.0.1.1:44324 → 10.0.0.9:9000", "connect-latency")
 	s.exporter.Add(now, "10.0.0.9:9100", "db-1").Now["overflows"] = 1.04
 	text, causes, f := told(t, s, "")
-	if len(causes) != 1 || causes[0].Host != "edge-1" || causes[0].Suspect != lost || f.Standing(causes) != Found {
+	if len(causes) != 1 || causes[0].Host != "edge-1" || causes[0].Suspect != "packet-loss" || f.Standing(causes) != Found {
 		t.Errorf("%+v", causes)
 	}
 	if want := "  edge-1 loses packets to or from 10.0.0.9:9000 on db-1 (node_exporter only)\n    signs there, which prove nothing:\n      listen-overflow: 312"; !strings.Contains(text, want) {

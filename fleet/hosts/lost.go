@@ -47,7 +47,7 @@ func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 func (f *Fleet) lostToUnrecorded(h *Host) []Step {
 	for _, server := range h.losesTo() {
 		if other := f.at(server); other != nil && other != h && other.unrecorded() {
-			return []Step{{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: lost, Unrecorded: true}}
+			return []Step{{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: h.Culprits[0].Name, Unrecorded: true, Lost: true}}
 		}
 	}
 	return nil

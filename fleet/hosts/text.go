@@ -193,7 +193,7 @@ func some(names []string, most int) string {
 // String is the step in a line.
 func (s Step) String() string {
 	text := s.From + " waits for " + s.Server
-	if s.Unrecorded && s.Why == lost {
+	if s.Lost {
 		return s.From + " loses packets to or from " + s.Server + " on " + s.To + " (node_exporter only)"
 	}
 	if s.Behind != "" {
