@@ -36,6 +36,15 @@ test('what is not seen is never well', () => {
   }
 });
 
+test('of a host with node_exporter only it is not known whether it is affected', () => {
+  const only = { name: 'db', state: 'node_exporter only' as const, node_exporter: { signs: [{ name: 'listen-overflow', text: '117 connects dropped' }] } };
+  const beside = summary(state({ hosts: [host('a', 'ok'), host('b', 'ok'), only] }));
+  assert.deepEqual([beside.tone, beside.title, beside.lead], ['well', 'No host is affected, and all 2 were seen', '1 host is not seen: it has node_exporter only.']);
+  assert.equal(summary(state({ hosts: [only] })).tone, 'unsure');
+  assert.deepEqual(unseen(state({ hosts: [only] })), [{ name: 'db', text: 'only node_exporter is on it, which does not show who waits. Signs: listen-overflow (117 connects dropped)' }]);
+  assert.equal(titleOf({ host: 'db', server: '10.0.0.9:5432', node_exporter_only: true, since: at(0), victims: [] }), '10.0.0.9:5432 on db, which has node_exporter only');
+});
+
 test('a store without an answer is named, with the time of what is shown', () => {
   const failed = 'ask http://p:9090: connection refused';
   const a = summary(state({ failed, standing: 'not seen', at: at(-3) }));

@@ -28,12 +28,14 @@ export interface Cause {
   server?: string;
   since: string;
   victims: Victim[];
+  node_exporter_only?: boolean; // no recorder is on host
 }
 
 export interface Host {
   name: string;
-  seen: string;
-  state: 'affected' | 'ok' | 'paused' | 'gone';
+  seen?: string; // none: it never had a recorder
+  state: 'affected' | 'ok' | 'paused' | 'gone' | 'node_exporter only';
+  node_exporter?: { signs: { name: string; text: string }[] };
   clock_ahead_seconds?: number;
 }
 
@@ -61,12 +63,13 @@ const plural = (n: number, noun: string) => `${n.toLocaleString('en')} ${noun}${
 export function titleOf(c: Cause): string {
   if (c.suspect) return `${c.suspect} on ${c.host}`;
   if (!c.host) return `${c.server}, which is on none of these hosts`;
+  if (c.server && c.node_exporter_only) return `${c.server} on ${c.host}, which has node_exporter only`;
   if (c.server) return `${c.host} and others wait for each other`;
   return `${c.host}: no cause proved`;
 }
 
 /** proved: somebody is named. */
-export const proved = (c: Cause): boolean => !!c.suspect || (!c.host && !!c.server);
+export const proved = (c: Cause): boolean => !!c.suspect || ((!c.host || !!c.node_exporter_only) && !!c.server);
 
 /** keyOf is the same of the same cause in another answer. */
 export const keyOf = (c: Cause): string => JSON.stringify([c.host, c.suspect, c.subject, c.server]);
@@ -80,7 +83,7 @@ function began(causes: Cause[]): string {
 export function summary(d: FleetState): Answer {
   const none = { subject: '', incident: 0 };
   const causes = d.causes ?? [];
-  const hosts = d.hosts ?? [];
+  const hosts = (d.hosts ?? []).filter((h) => h.state !== 'node_exporter only'); // of those it is not known whether they are affected
   const affected = hosts.filter((h) => h.state === 'affected').length;
   if (d.failed || !d.at) {
     const then = !d.at ? '' : ` What is below is of ${clock(d.at, d.now)}: then ${affected === 0 ? 'no host was seen to be affected' : `${plural(affected, 'host')} ${affected === 1 ? 'was' : 'were'} affected`}.`;
@@ -89,9 +92,9 @@ export function summary(d: FleetState): Answer {
   const rest = counted(d);
   const first = causes[0];
   if (!first) {
-    const unseen = d.standing !== 'no host affected';
+    const unseen = d.standing !== 'no host affected' || hosts.length === 0;
     return { ...none, tone: unseen ? 'unsure' : 'well', state: unseen ? 'Not all are seen' : 'Now',
-      title: unseen ? 'No host is seen to be affected, but not all were seen' : `No host is affected, and ${hosts.length === 1 ? 'the one there is was seen' : `all ${hosts.length.toLocaleString('en')} were seen`}`, lead: unseen ? `${rest}.` : '' };
+      title: unseen ? 'No host is seen to be affected, but not all were seen' : `No host is affected, and ${hosts.length === 1 ? 'the one there is was seen' : `all ${hosts.length.toLocaleString('en')} were seen`}`, lead: rest === '' ? '' : `${rest}.` };
   }
   const others = causes.length - 1;
   const holds = first.victims.length;
@@ -114,6 +117,7 @@ export function counted(d: FleetState): string {
   const kinds = [
     { n: n('gone'), some: 'sent nothing lately', one: 'it sent nothing lately', all: 'they sent nothing lately' },
     { n: n('paused'), some: 'paused', one: 'its recorder is paused', all: 'their recorders are paused' },
+    { n: n('node_exporter only'), some: 'with node_exporter only', one: 'it has node_exporter only', all: 'they have node_exporter only' },
     { n: d.discovery?.missing.length ?? 0, some: 'listed and without a recorder', one: 'it is listed and has no recorder', all: 'they are listed and have no recorder' },
   ].filter((k) => k.n > 0);
   const [first] = kinds;
@@ -138,11 +142,15 @@ export interface Unseen { name: string; text: string }
 
 /** unseen are the hosts of which nothing is known now, those that stopped last first, and what else is missing. */
 export function unseen(d: FleetState): Unseen[] {
-  const hosts = [...(d.hosts ?? [])].sort((a, b) => Date.parse(b.seen) - Date.parse(a.seen));
+  const hosts = [...(d.hosts ?? [])].sort((a, b) => Date.parse(b.seen ?? '') - Date.parse(a.seen ?? '') || 0);
   const out: Unseen[] = (d.warnings ?? []).map((w) => ({ name: 'the store', text: w }));
   for (const p of d.discovery?.problems ?? []) out.push({ name: d.discovery?.source ?? '', text: p });
-  for (const h of hosts) if (h.state === 'gone') out.push({ name: h.name, text: `its recorder has sent nothing since ${clock(h.seen, d.now)}` });
+  for (const h of hosts) if (h.state === 'gone') out.push({ name: h.name, text: h.seen ? `its recorder has sent nothing since ${clock(h.seen, d.now)}` : 'nothing came from it lately' });
   for (const h of hosts) if (h.state === 'paused') out.push({ name: h.name, text: 'its recorder is paused, as its disk is full' });
+  for (const h of hosts) {
+    const signs = (h.node_exporter?.signs ?? []).map((x) => `${x.name} (${x.text})`).join('; ');
+    if (h.state === 'node_exporter only') out.push({ name: h.name, text: `only node_exporter is on it, which does not show who waits${signs === '' ? '' : `. Signs: ${signs}`}` });
+  }
   for (const m of d.discovery?.missing ?? []) out.push({ name: m.name, text: `${d.discovery?.source} lists it, and ${m.why}` });
   return out;
 }
