@@ -88,8 +88,8 @@ func (f *Fleet) Causes() []Cause {
 	return out
 }
 
-// follow goes from a host, to which a way led, to the one that it waits for, until a host's verdict names a cause of its
-// own.
+// follow goes from a host, to which a way led, to the one that it waits for, until a host's verdict names a cause of
+// its own.
 func (f *Fleet) follow(h *Host, way []Step) (Cause, []Step) {
 	if step, at := f.lostAt(h); at != nil && !left(way, at) {
 		return f.follow(at, with(way, step))
@@ -131,8 +131,8 @@ func (f *Fleet) over(h *Host, step Step, way []Step) (Cause, []Step) {
 	return f.follow(next, way)
 }
 
-// together follows the calls to several servers, of which none takes most of the time, as those of a balancer: where one
-// cause is behind so many of them that these do, it is the balancer's. The way is the one that takes most.
+// together follows the calls to several servers, of which none takes most of the time, as those of a balancer: where
+// one cause is behind so many of them that these do, it is the balancer's. The way is the one that takes most.
 func (f *Fleet) together(h *Host, steps []Step, way []Step) (Cause, []Step) {
 	type end struct {
 		Cause
@@ -212,8 +212,8 @@ func (h *Host) named() (at string, away bool) {
 	return at, at != ""
 }
 
-// waitsFor are the servers that a host waits for: the one that its own verdict names or, without a verdict, the one whose
-// calls take most of its answers' time, else those whose calls do together.
+// waitsFor are the servers that a host waits for: the one that its own verdict names or, without a verdict, the one
+// whose calls take most of its answers' time, else those whose calls do together.
 func (h *Host) waitsFor() (steps []Step) {
 	if len(h.Culprits) > 0 {
 		at, away := h.named()

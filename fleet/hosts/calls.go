@@ -10,7 +10,8 @@ import (
 )
 
 // calls reads of hosts the calls that matter to what they wait for: to the server that their own verdict names or,
-// without a verdict, those that take most of their answers' time, alone or together. A host with a cause of its own waits for nobody.
+// without a verdict, those that take most of their answers' time, alone or together. A host with a cause of its own
+// waits for nobody.
 func (r *reader) calls(ctx context.Context, of []*Host) error {
 	var unproved, all []string
 	wanted := map[string][]string{} // servers by host

@@ -455,8 +455,8 @@ func TestLayersOfAStream(t *testing.T) {
 	}
 }
 
-// A player's stream freezes, and the hosts that relay it notice nothing: the way goes back over who sends it to whom, to
-// the encoder, whose own verdict names its process.
+// A player's stream freezes, and the hosts that relay it notice nothing: the way goes back over who sends it to whom,
+// to the encoder, whose own verdict names its process.
 func TestAFrozenStreamIsFollowedToItsEncoder(t *testing.T) {
 	made := func() *store {
 		s := &store{}

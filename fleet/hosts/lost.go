@@ -36,8 +36,8 @@ func (h *Host) losesTo() (all []string) {
 	return all
 }
 
-// lostAt is the other end of that way, where that host drops the packets, or where more hosts lose packets than here: one
-// that all of them reach over one bad way.
+// lostAt is the other end of that way, where that host drops the packets, or where more hosts lose packets than here:
+// one that all of them reach over one bad way.
 func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 	var most Step
 	for _, server := range h.losesTo() {

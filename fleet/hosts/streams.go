@@ -27,8 +27,8 @@ func (h *Host) suffersStream() bool {
 	return h.Affected() && len(h.Culprits) == 0 && slices.ContainsFunc(h.Symptoms, func(n Named) bool { return slices.Contains(ofStreams, n.Name) })
 }
 
-// senders reads who sends a stream to hosts that suffer by one, then who sends it to those, until a host's verdict names
-// a cause.
+// senders reads who sends a stream to hosts that suffer by one, then who sends it to those, until a host's verdict
+// names a cause.
 func (r *reader) senders(ctx context.Context) error {
 	var next []string
 	for _, name := range r.names() {

@@ -9,8 +9,9 @@ import (
 	"snag/recording"
 )
 
-// streams are the connections over which others send this host a stream: of TCP, for some seconds, nearly all bytes in one
-// direction. Of UDP no bytes are counted, and streams that are asked for piece by piece (HLS, DASH) are answers (parties).
+// streams are the connections over which others send this host a stream: of TCP, for some seconds, nearly all bytes
+// in one direction. Of UDP no bytes are counted, and streams that are asked for piece by piece (HLS, DASH) are
+// answers (parties).
 type streams struct{ all map[uint64]*incoming } // by socket cookie
 
 // incoming is such a connection, or one that may be.

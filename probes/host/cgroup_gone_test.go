@@ -78,8 +78,8 @@ func TestLimitsAreWrittenAgainInEachPiece(t *testing.T) {
 	}
 }
 
-// ip netns exec mounts a /sys of its own, without the control groups, over the one that has them: those of process 1 are
-// taken, where its paths mean the same.
+// ip netns exec mounts a /sys of its own, without the control groups, over the one that has them: those of process 1
+// are taken, where its paths mean the same.
 func TestGroupsBehindAnotherSys(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		_, env, _ := copied(t, nginx("S"))

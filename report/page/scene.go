@@ -148,8 +148,8 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 	return []focus{{subject: sub}}
 }
 
-// asksUnseen is the process that asks a peer by connections which no look at the sockets met; nil where one did, and the
-// peer is at its end.
+// asksUnseen is the process that asks a peer by connections which no look at the sockets met; nil where one did, and
+// the peer is at its end.
 func (b *builder) asksUnseen(sub recording.Subject) *scene.Process {
 	p := b.s.Process(sub.PID)
 	if p == nil || b.s.NodeOf(sub) != nil || slices.ContainsFunc(p.Sockets, func(k *scene.Socket) bool {

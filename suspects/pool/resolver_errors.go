@@ -12,8 +12,8 @@ import (
 	"snag/suspects/suspect"
 )
 
-// errorsPassedOn are the name servers that answer with errors what failing resolvers ask them:
-// those elsewhere by their answers, and of this host the sockets, which have findings themselves, with who passes their errors on.
+// errorsPassedOn are the name servers that answer with errors what failing resolvers ask them: those elsewhere by
+// their answers, and of this host the sockets, which have findings themselves, with who passes their errors on.
 func errorsPassedOn(s *scene.Scene, r *recording.Recording, failing map[scene.NodeID]scene.Symptom) (out []suspect.Finding, here map[scene.NodeID][]recording.Subject) {
 	here = map[scene.NodeID][]recording.Subject{}
 	for _, p := range poolsOf(s, r) {
