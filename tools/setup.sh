@@ -149,6 +149,7 @@ if [ "${1:-all}" = all ]; then
 		cp ui/package-lock.json ui/node_modules/.installed-lock.json
 	fi
 	tools/counterparts.sh
+	tools/objects.sh
 	echo "snag setup: not installed here: what only one target needs. make bench-syscalls installs $tracers; make bench-files tshark, tcptrace, tcpdump, maven and what tools/benchfiles/peers.sh says; make bench-record what tools/benchrecord/peers.sh says; make bench-load what tools/benchload/peers.sh says; make bench-fleet what tools/fleet.sh says; make vm and make lab-vm say what they need"
 fi
 if [ "${1:-all}" = release ] || [ "${1:-all}" = release-check ]; then

@@ -44,7 +44,7 @@ var argumentValues = map[string]offers{
 // Flags of which files or folders are offered. Of all others that take a value none is: a file there is an accident.
 var (
 	fileFlags = []string{
-		"baseline", "data", "default", "descriptor", "discover-credentials", "file", "fleet-headers", "frames", "hdr", "html", "journal", "like", "list",
+		"baseline", "data", "default", "descriptor", "discover-credentials", "file", "fleet-headers", "frames", "hdr", "html", "incidents-credentials", "journal", "like", "list",
 		"offset", "out", "read", "root", "smallest", "webhook-secret",
 	}
 	folderFlags = []string{"dir", "ring", "store"}

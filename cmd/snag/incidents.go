@@ -19,21 +19,35 @@ import (
 func incidentsCommand() *cobra.Command {
 	var ring string
 	var asJSON bool
+	var stored storedFlags
 	cmd := &cobra.Command{
 		Use:   "incidents",
 		Short: "List when clients or streams were affected, and the culprit",
 		Long: `List the incidents that snag record found: when clients or streams were affected, for
-how long, and the culprit. Incidents with the same culprits share a line.`,
+how long, and the culprit. Incidents with the same culprits share a line.
+
+With --from it lists those of all hosts that a folder or an object store has (snag record
+--incidents-to).`,
 		Example: `  sudo snag incidents
-  sudo snag incidents show 7`,
+  sudo snag incidents show 7
+  snag incidents --from s3://BUCKET/PREFIX
+  snag incidents show edge-7/20261128T141728Z-7 --from s3://BUCKET/PREFIX`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, err := stored.store()
+			if err != nil {
+				return err
+			}
+			if store != nil {
+				return stored.list(cmd.Context(), os.Stdout, store, asJSON)
+			}
 			return listIncidents(os.Stdout, recorder.Ring{Dir: ring}, asJSON)
 		},
 	}
 	cmd.PersistentFlags().StringVar(&ring, "ring", recorder.Default, "the folder of snag record's ring")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, one incident a line")
-	cmd.AddCommand(showIncidentCommand(&ring))
+	stored.register(cmd)
+	cmd.AddCommand(showIncidentCommand(&ring, &stored))
 	return cmd
 }
 
@@ -68,19 +82,8 @@ func listIncidents(w io.Writer, ring recorder.Ring, asJSON bool) error {
 }
 
 // grouped groups incidents by GroupKey, ordered by the latest incident of each group, newest first.
-func grouped(all []recorder.Incident) (out [][]recorder.Incident) {
-	at := map[string]int{}
-	for n := range all {
-		i := all[len(all)-1-n]
-		k, known := at[i.GroupKey()]
-		if !known {
-			k = len(out)
-			at[i.GroupKey()] = k
-			out = append(out, nil)
-		}
-		out[k] = append([]recorder.Incident{i}, out[k]...)
-	}
-	return out
+func grouped(all []recorder.Incident) [][]recorder.Incident {
+	return groupedBy(all, recorder.Incident.GroupKey)
 }
 
 func lasted(i recorder.Incident) string {
@@ -110,13 +113,26 @@ func cutTo(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-func showIncidentCommand(ring *string) *cobra.Command {
+func showIncidentCommand(ring *string, stored *storedFlags) *cobra.Command {
 	var f showFlags
+	var keep string
 	cmd := &cobra.Command{
 		Use:   "show N",
 		Short: "Show the verdict of one incident",
-		Args:  cli.UsageArgs(cobra.ExactArgs(1), "the number of an incident, as snag incidents lists it"),
+		Long: `Show the verdict of one incident, from its recording. N is its number, as snag incidents
+lists it; with --from HOST/TIME-N, as snag incidents --from lists it.`,
+		Args: cli.UsageArgs(cobra.ExactArgs(1), "the number of an incident, as snag incidents lists it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := stored.store()
+			if err != nil {
+				return err
+			}
+			if store != nil {
+				return stored.show(cmd.Context(), store, args[0], keep, f)
+			}
+			if keep != "" {
+				return cli.Usage("--out: with --from; of this host's ring snag incidents show names the file")
+			}
 			n, err := strconv.Atoi(args[0])
 			if err != nil || n < 1 {
 				return cli.Usage("incident %s: a number, as snag incidents lists it", args[0])
@@ -135,5 +151,6 @@ func showIncidentCommand(ring *string) *cobra.Command {
 		},
 	}
 	f.register(cmd)
+	cmd.Flags().StringVar(&keep, "out", "", "of a store: keep the files of the incident in this folder")
 	return cmd
 }

@@ -38,6 +38,8 @@ type showFlags struct {
 	to   *pageWriter
 	// own: this run has just made the recording itself of this host, however large it is.
 	own bool
+	// transient: the recording is removed afterwards: no command is named that reads it again.
+	transient bool
 	// otlp is where the verdict is sent; nil: this command sends none.
 	otlp *otlpFlags
 }
@@ -68,32 +70,37 @@ func judgeCommand() *cobra.Command {
 DIR is the folder that snag find kept, or a packed recording. Exit codes as of find.`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1), "the folder that snag find kept, or a packed recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			to, err := newPageWriter(f.html)
-			if err != nil {
-				return err
-			}
-			defer to.close()
-			bound(args[0])
-			earlier, err := recording.EarlierFiles(args[0])
-			if err != nil {
-				return err
-			}
-			s, err := ready(append(earlier, args[0], f.baseline)...)
-			if err != nil {
-				return err
-			}
-			defer s.close()
-			f.from, f.to = s, to
-			return judgeAndShow(cmd.Context(), args[0], f)
+			return judgeStranger(cmd.Context(), args[0], f)
 		},
 	}
 	f.register(cmd)
 	f.otlp.register(cmd, "the verdict as a log record")
 	cmd.Flags().StringArrayVar(&f.symptoms, "symptom", nil, "what was seen, in your words, with a time of day; may be given more than once")
 	return cmd
+}
+
+// judgeStranger judges a recording that somebody else may have made: within bounds, and without privileges.
+func judgeStranger(ctx context.Context, path string, f showFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	to, err := newPageWriter(f.html)
+	if err != nil {
+		return err
+	}
+	defer to.close()
+	bound(path)
+	earlier, err := recording.EarlierFiles(path)
+	if err != nil {
+		return err
+	}
+	s, err := ready(append(earlier, path, f.baseline)...)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	f.from, f.to = s, to
+	return judgeAndShow(ctx, path, f)
 }
 
 func (f *showFlags) check() error {
@@ -133,6 +140,9 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	}
 	r.Manifest.Symptoms = append(r.Manifest.Symptoms, f.symptoms...)
 	v := verdict.Judge(r)
+	if f.transient {
+		r.Dir = ""
+	}
 	if f.ready != nil {
 		f.ready()
 	}
@@ -171,7 +181,7 @@ func exitOf(v *verdict.Verdict) error {
 func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
 	out := textBeside(f.html)
 	o := report.Options{Color: isTerminal(out) && os.Getenv("NO_COLOR") == "", Verbose: f.verbose, Width: columns(), Height: rows()}
-	if report.HasPlan(v) && o.Height > 0 {
+	if report.HasPlan(v) && o.Height > 0 && !f.transient {
 		o.Height-- // the line about it
 	}
 	if f.spent != nil {
@@ -182,6 +192,9 @@ func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
 	}
 	if err := report.WriteFound(out, v.Recording); err != nil {
 		return err
+	}
+	if f.transient {
+		return nil
 	}
 	return report.WritePlanHint(out, v, dir)
 }

@@ -34,7 +34,8 @@ func TestAgentsCommandsExist(t *testing.T) {
 func TestFlagsThatAgentsDoNotHave(t *testing.T) {
 	never := map[string][]string{
 		"find": {"load", "eliminate", "stream", "layers", "discover", "html", "shared", "go-runtime", "otlp", "otlp-header"},
-		"read": {"html", "shared"}, "judge": {"html", "shared", "otlp", "otlp-header"}, "incidents show": {"html", "shared"}, "compare": {"a", "b", "html"}, "tune plan": {"out"},
+		"read": {"html", "shared"}, "judge": {"html", "shared", "otlp", "otlp-header"}, "incidents show": {"html", "shared", "from", "incidents-endpoint", "incidents-region", "incidents-credentials"},
+		"incidents": {"from", "host", "incidents-endpoint", "incidents-region", "incidents-credentials"}, "compare": {"a", "b", "html"}, "tune plan": {"out"},
 	}
 	for name, flags := range never {
 		cmd, _, err := rootCommand().Find(strings.Fields(name))

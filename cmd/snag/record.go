@@ -38,6 +38,7 @@ type recordFlags struct {
 	otlp    otlpFlags
 	write   writeFlags
 	influx  writeFlags
+	sending incidentFlags
 }
 
 func recordCommand() *cobra.Command {
@@ -83,6 +84,7 @@ full disk it pauses, reports it, and continues when there is space.`,
 	f.write.register(cmd, remotewrite.RemoteWrite, "this Prometheus remote-write URL, as http://127.0.0.1:9090/api/v1/write")
 	f.influx.register(cmd, remotewrite.Influx, "this URL that takes InfluxDB's line protocol, as http://127.0.0.1:8086/write?db=snag or 'http://127.0.0.1:8086/api/v2/write?org=ORG&bucket=BUCKET'")
 	flags.StringVar(&f.influx.token, "influx-token", "", "a file with the token of InfluxDB, which is sent as Authorization: Token")
+	f.sending.register(cmd)
 	registerShared(cmd)
 	return cmd
 }
@@ -137,7 +139,10 @@ func record(ctx context.Context, f *recordFlags) error {
 		if share > 0 {
 			plan.Look = lookNow(f.budget, f.own)
 		}
-		plan.Report = func(i recorder.Incident, what string) { tell.report(ctx, i, what) }
+		plan.Report = func(i recorder.Incident, what string) {
+			tell.report(ctx, i, what)
+			f.sending.wake()
+		}
 	}
 	defer tell.end()
 	ctx, cancel := context.WithCancel(ctx)
@@ -146,6 +151,7 @@ func record(ctx context.Context, f *recordFlags) error {
 	defer viewed.Wait()
 	defer f.write.start(ctx)()
 	defer f.influx.start(ctx)()
+	defer f.sending.start(ctx)()
 	defer cancel()
 	return recorder.Run(ctx, plan)
 }

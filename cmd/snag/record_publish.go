@@ -28,6 +28,9 @@ func (f *recordFlags) publish(ctx context.Context, plan *recorder.Plan, tell *re
 			sinks = append(sinks, w.sender)
 		}
 	}
+	if err := f.sending.check(f.ring, f.quiet, plan.Health, tell.note); err != nil {
+		return err
+	}
 	tell.otlp = newSender(&f.otlp, plan.Health, tell.note)
 	if f.listen != "" {
 		scrape := remotewrite.NewScrape(remotewrite.DefaultSeries)
@@ -50,7 +53,7 @@ func (f *recordFlags) publish(ctx context.Context, plan *recorder.Plan, tell *re
 
 // counted are the counters of all senders.
 func (f *recordFlags) counted() []measured {
-	return append(f.write.counted(), f.influx.counted()...)
+	return slices.Concat(f.write.counted(), f.influx.counted(), f.sending.counted())
 }
 
 // hostSeries are the incident that goes on and the addresses of the host: what snag find --fleet follows.

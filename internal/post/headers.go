@@ -28,7 +28,7 @@ func Headers(texts []string) (http.Header, error) {
 			}
 			continue
 		}
-		b, err := readSmall(file)
+		b, err := ReadSmall(file)
 		if err != nil {
 			return nil, fmt.Errorf("read the headers: %w", err)
 		}
@@ -61,8 +61,8 @@ func addHeader(to http.Header, text string) error {
 	return nil
 }
 
-// readSmall reads a file that must be small. A FIFO must not hold snag up.
-func readSmall(path string) ([]byte, error) {
+// ReadSmall reads a file of at most 64 KB, as one with secrets is. A FIFO does not make it wait.
+func ReadSmall(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func readSmall(path string) ([]byte, error) {
 
 // Token reads a file that has one token. No error has it.
 func Token(path string) (string, error) {
-	b, err := readSmall(path)
+	b, err := ReadSmall(path)
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
 	}

@@ -86,7 +86,7 @@ func (c *Client) answered(to string, resp *http.Response, text []byte) error {
 	f := &Failed{To: to, Why: why, Code: code}
 	switch code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		f.Again, f.After = true, retryAfter(resp.Header.Get("Retry-After"), time.Now())
+		f.Again, f.After = true, RetryAfter(resp.Header.Get("Retry-After"), time.Now())
 	}
 	return f
 }

@@ -12,7 +12,7 @@ import (
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 28, 14, 17, 28, 0, time.UTC)
 	for text, want := range map[string]time.Duration{"120": 2 * time.Minute, now.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second, now.Add(-time.Hour).Format(http.TimeFormat): 0, "-4": 0, "soon": 0, "": 0} {
-		if got := retryAfter(text, now); got != want {
+		if got := RetryAfter(text, now); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
 	}

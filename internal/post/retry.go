@@ -31,8 +31,8 @@ func Pause(n int, first, asked time.Duration, random float64) time.Duration {
 	return max(wait, asked)
 }
 
-// retryAfter reads the header: seconds, or a date (RFC 9110, 10.2.3). 0: there is none that can be read.
-func retryAfter(text string, now time.Time) time.Duration {
+// RetryAfter reads the header: seconds, or a date (RFC 9110, 10.2.3). 0: there is none that can be read.
+func RetryAfter(text string, now time.Time) time.Duration {
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(n) * time.Second
 	}
