@@ -73,8 +73,11 @@ func (d demand) standsStill(at int, s second, a Account, by covered) second {
 		d.party.add(Entry{Account: a, Seconds: min(s.unread, s.open)})
 		s.open, s.unread = s.open-min(s.unread, s.open), 0
 	}
-	d.party.add(Entry{Account: a, Seconds: s.open * part})
-	s.open, s.unread = s.open*(1-part), s.unread*(1-part)
+	still := min(s.open, max(s.open*part, d.while(at, by)))
+	d.party.add(Entry{Account: a, Seconds: still})
+	if s.open > 0 {
+		s.open, s.unread = s.open-still, s.unread*(1-still/s.open)
+	}
 	return s
 }
 

@@ -20,7 +20,8 @@ type second struct {
 type demand struct {
 	party   *Party
 	seconds map[int]second
-	looked  bool // somebody looked at its threads in one of them
+	ended   map[int][]lasted // how long requests took that ended in a second
+	looked  bool             // somebody looked at its threads in one of them
 	helpers []*Helpers
 	room    *room
 }
@@ -130,7 +131,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 	} else {
 		p.local = scene.Address(v.Rows[0].Local)
 	}
-	d := demand{party: p, seconds: map[int]second{}, room: left}
+	d := demand{party: p, seconds: map[int]second{}, ended: map[int][]lasted{}, room: left}
 	sum := 0.0
 	for i, row := range v.Rows {
 		p.Answered += row.N
@@ -144,6 +145,7 @@ func demandOf(s *scene.Scene, r *recording.Recording, v *scene.Service, standing
 		p.answers[at] += row.N
 		p.failures[at] += row.Failed
 		d.spread(at, row.Sum, row.Max, row.N)
+		d.ended[at] = append(d.ended[at], lastedOf(row)...)
 		now := d.seconds[at]
 		now.unread += row.Wait
 		d.seconds[at] = now

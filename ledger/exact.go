@@ -53,17 +53,38 @@ func pauses(s *scene.Scene, r *recording.Recording) covered {
 			}
 		}
 	}
-	// Short stops are only counted, not reported one by one.
+	// Stops without an event are only counted, and the time until all threads had stopped is, apart from the stop itself.
 	for _, p := range s.Processes {
-		for _, series := range r.Select("snag_jvm_safepoint_seconds_total", "pid", strconv.Itoa(p.Subject.PID)) {
-			out.atLeast(s.Window, p.Subject.PID, series)
+		pid, counted := p.Subject.PID, covered{}
+		for _, name := range []string{"snag_jvm_safepoint_seconds_total", "snag_jvm_safepoint_sync_seconds_total"} {
+			for _, series := range r.Select(name, "pid", strconv.Itoa(pid)) {
+				counted.steps(s.Window, pid, series, by[pid])
+			}
 		}
+		out.atLeast(counted)
 	}
 	return out
 }
 
-// atLeast raises the seconds of a process to what a counter of seconds grew by in each.
-func (c covered) atLeast(window recording.Interval, pid int, series recording.Series) {
+// steps adds what a counter of stopped seconds grew by. It grows at the end of a stop: that of an event between the two
+// looks, if there is one, else the middle between them.
+func (c covered) steps(window recording.Interval, pid int, series recording.Series, events []recording.Interval) {
+	for _, grown := range series.Steps() {
+		if grown.V <= 0 || grown.T <= window.Start {
+			continue
+		}
+		end := grown.T.Add(-time.Second / 2)
+		for _, e := range events {
+			if e.Start > grown.T.Add(-time.Second) && e.Start <= grown.T {
+				end = e.Start
+			}
+		}
+		c.add(window, pid, recording.Interval{Start: end.Add(-time.Duration(grown.V * 1e9)), End: max(end, 1)})
+	}
+}
+
+// grew adds what a counter of seconds grew by in each second of a process.
+func (c covered) grew(window recording.Interval, pid int, series recording.Series) {
 	for _, grown := range series.Steps() {
 		at := number(window, grown.T.Add(-time.Second)) // rows of a second have the time at which it began
 		if grown.V <= 0 || grown.T <= window.Start {
@@ -73,6 +94,18 @@ func (c covered) atLeast(window recording.Interval, pid int, series recording.Se
 			c[pid] = map[int]float64{}
 		}
 		c[pid][at] = max(c[pid][at], min(1, grown.V))
+	}
+}
+
+// atLeast raises the seconds of each process to those of another.
+func (c covered) atLeast(other covered) {
+	for pid, seconds := range other {
+		if c[pid] == nil {
+			c[pid] = map[int]float64{}
+		}
+		for at, n := range seconds {
+			c[pid][at] = max(c[pid][at], min(1, n))
+		}
 	}
 }
 
@@ -121,7 +154,7 @@ func throttled(s *scene.Scene, r *recording.Recording) covered {
 	out := covered{}
 	for _, p := range s.Processes {
 		for _, series := range r.Select("snag_cgroup_cpu_throttled_seconds_total", "cgroup", p.Last().Cgroup) {
-			out.atLeast(s.Window, p.Subject.PID, series)
+			out.grew(s.Window, p.Subject.PID, series)
 		}
 	}
 	return out
