@@ -74,8 +74,8 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 	if err != nil {
 		return err
 	}
-	if from == nil && f.out != "" {
-		return cli.Usage("--out: with --fleet it keeps what --recordings fetches")
+	if err := f.checkOut(from); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), mostFleet)
 	defer cancel()
@@ -114,17 +114,26 @@ func (f *fleetFlags) read(ctx context.Context, store *prom.Client, at time.Time)
 }
 
 // judgeFleet shows what holds up which hosts, and chooses the exit code. from is where their recordings are; nil: none
-// are asked for.
-func (f *findFlags) judgeFleet(ctx context.Context, store hosts.Querier, all *hosts.Fleet, from *fetch.Source) (err error) {
+// are asked for. The store's answer does not wait for them.
+func (f *findFlags) judgeFleet(ctx context.Context, store hosts.Querier, all *hosts.Fleet, from *fetch.Source) error {
 	causes := all.Causes()
 	standing := all.Standing(causes)
-	var more *together
-	if from != nil {
-		if more, err = joined(ctx, f, store, from, all, causes); err != nil {
-			return fmt.Errorf("find --fleet: %w", err)
+	if !f.show.json {
+		if err := all.WriteText(shown.To(os.Stdout), f.fleet.store, causes); err != nil {
+			return err
 		}
 	}
-	err = f.showFleet(all, causes, more)
+	var more *together
+	if from != nil {
+		more = f.joined(ctx, store, from, all, causes)
+	}
+	var err error
+	switch {
+	case f.show.json:
+		err = writeFleetJSON(all, causes, more)
+	case more != nil:
+		err = more.write(os.Stdout)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -136,21 +145,14 @@ func (f *findFlags) judgeFleet(ctx context.Context, store hosts.Querier, all *ho
 	return nil
 }
 
-func (f *findFlags) showFleet(all *hosts.Fleet, causes []hosts.Cause, more *together) error {
-	if f.show.json {
-		d := all.Document(causes)
-		if more != nil {
-			more.document(&d)
-		}
-		enc := json.NewEncoder(shown.JSON(os.Stdout))
-		enc.SetIndent("", "  ")
-		return enc.Encode(d)
+func writeFleetJSON(all *hosts.Fleet, causes []hosts.Cause, more *together) error {
+	d := all.Document(causes)
+	if more != nil {
+		more.document(&d)
 	}
-	err := all.WriteText(shown.To(os.Stdout), f.fleet.store, causes)
-	if err == nil && more != nil {
-		err = more.write(os.Stdout)
-	}
-	return err
+	enc := json.NewEncoder(shown.JSON(os.Stdout))
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
 }
 
 // fleetTime is the time that --at names; now without it.

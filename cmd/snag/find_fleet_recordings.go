@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"snag/fleet/fetch"
@@ -18,13 +20,6 @@ import (
 	"snag/internal/cli"
 	"snag/internal/private"
 	"snag/internal/shown"
-)
-
-// recordedFor is how long the recordings are that the hosts are asked for. The latest seconds of a ring are not written
-// yet.
-const (
-	recordedFor = time.Minute
-	notYet      = 5 * time.Second
 )
 
 // source is where the recordings are; nil: none are fetched.
@@ -43,93 +38,155 @@ func (f *fleetFlags) source() (*fetch.Source, error) {
 		}
 		headers.Set("Authorization", "Bearer "+strings.TrimSpace(string(b)))
 	}
-	s, err := fetch.New(f.recordings, headers, f.recordingsCA)
+	s, err := fetch.New(f.recordings, headers, f.recordingsCA, cutInChild)
 	if err != nil {
 		return nil, cli.Usage("--recordings: %v", err)
 	}
 	return s, nil
 }
 
-// together is the verdict on what the hosts that matter recorded.
-type together struct {
-	names  []string
-	failed []string // sentences on hosts whose recording is missing
-	text   []byte   // as snag read writes it
-	code   int
+// checkOut rejects a folder that what is joined can't go to, before anybody is asked.
+func (f *findFlags) checkOut(from *fetch.Source) error {
+	if f.out == "" {
+		return nil
+	}
+	if from == nil {
+		return cli.Usage("--out: with --fleet it keeps what --recordings fetches")
+	}
+	switch all, err := os.ReadDir(f.out); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("--out: %w", err)
+	case len(all) > 0:
+		return cli.Usage("--out %s: the folder is not empty: name a new one", f.out)
+	}
+	return nil
 }
 
-// joined fetches the recordings of the hosts that matter and judges them together, in a process of its own: they are
-// other hosts' files.
-func joined(ctx context.Context, f *findFlags, store hosts.Querier, from *fetch.Source, all *hosts.Fleet, causes []hosts.Cause) (*together, error) {
+// together is the verdict on what the hosts that matter recorded.
+type together struct {
+	names  []string // of the hosts whose recordings were judged
+	failed []string // sentences on hosts whose recording is missing, and on what else went wrong
+	text   []byte   // as snag read writes it
+	code   int
+	kept   string // the folder with it; "": none was asked for
+}
+
+// joined fetches the recordings of the hosts that matter and judges them together, in processes of their own without
+// privileges: they are other hosts' files. What goes wrong is said in the answer, and takes nothing from the store's.
+func (f *findFlags) joined(ctx context.Context, store hosts.Querier, from *fetch.Source, all *hosts.Fleet, causes []hosts.Cause) *together {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // so that the folder is removed
+	defer stop()
+	out := &together{}
 	matter := all.Matter(causes)
 	if len(matter) == 0 {
-		return nil, nil
+		return out
 	}
-	if err := all.Locate(ctx, store, matter); err != nil {
-		return nil, err
+	if err := f.join(ctx, store, from, all, matter, out); err != nil {
+		out.failed = append(out.failed, shown.Text(oneLine(err)))
+	}
+	return out
+}
+
+func (f *findFlags) join(ctx context.Context, store hosts.Querier, from *fetch.Source, all *hosts.Fleet, matter []*hosts.Host, out *together) error {
+	asking, cancel := context.WithTimeout(ctx, mostFleet)
+	defer cancel()
+	if err := all.Locate(asking, store, matter); err != nil {
+		return fmt.Errorf("the hosts' addresses: %w", err)
 	}
 	dir, err := private.New(time.Now())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir) // made for this verdict
-	out := &together{}
-	var files []string
-	for i, h := range matter {
-		file := filepath.Join(dir, fmt.Sprintf("%d.snag", i))
-		to := h.ByItsClock(all.At.Add(-notYet))
-		if err := from.Get(ctx, h.Name, all.Addresses(h), to.Add(-recordedFor), to, file); err != nil {
-			out.failed = append(out.failed, fmt.Sprintf("%s: its recording could not be fetched: %s", h.Name, shown.Text(oneLine(err))))
+	var args []string
+	for _, one := range fetchAll(ctx, from, all, matter, dir) {
+		if one.err != nil {
+			out.failed = append(out.failed, fmt.Sprintf("%s: no recording: %s", one.host, shown.Text(oneLine(one.err))))
 			continue
 		}
-		files = append(files, "--host="+file+"="+h.Name, file)
-		out.names = append(out.names, h.Name)
+		out.names = append(out.names, one.host)
+		// A file is joined to its host's name at the last "=".
+		args = append(args, "--host="+one.file+"="+strings.ReplaceAll(one.host, "=", "_"), one.file)
 	}
 	if len(out.names) == 0 {
-		return out, nil
+		return nil
 	}
-	keep := f.out
-	if keep == "" {
-		keep = filepath.Join(dir, "joined")
-	}
-	args := append([]string{"read", "--quiet", "--out=" + keep}, files...)
+	made := filepath.Join(dir, "joined")
+	args = append([]string{"read", "--quiet", "--fetched", "--out=" + made}, args...)
 	if f.show.json {
 		args = append(args, "--json")
 	}
-	out.text, out.code, err = readInChild(ctx, args)
-	return out, err
+	if out.text, out.code, err = inChild(ctx, args); err != nil {
+		return fmt.Errorf("judge the recordings together: %w", err)
+	}
+	out.text = bytes.ReplaceAll(out.text, []byte(made), []byte(f.out))
+	if f.out == "" {
+		return nil
+	}
+	if err := keepJoined(made, f.out); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	out.kept = f.out
+	return nil
+}
+
+// keepJoined copies a folder that was made without privileges to where only this process may be able to write.
+func keepJoined(from, to string) error {
+	folder, err := private.Open(to)
+	if err != nil {
+		return err
+	}
+	return errors.Join(copyFolder(from, folder.Path()), folder.Close())
 }
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-func readInChild(ctx context.Context, args []string) (text []byte, code int, err error) {
+// inChild runs snag's own program, and returns what it wrote and its exit code: 0, 10 or 11.
+func inChild(ctx context.Context, args []string) (text []byte, code int, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, 0, err
 	}
 	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("COLUMNS=%d", columns()))
 	var said, wrong bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &wrong
 	err = cmd.Run()
 	var ended *exec.ExitError
-	if errors.As(err, &ended) && (ended.ExitCode() == cli.ExitCulprit || ended.ExitCode() == cli.ExitCantTell) {
+	switch {
+	case err == nil:
+		return said.Bytes(), cli.ExitNothing, nil
+	case ctx.Err() != nil:
+		return nil, 0, errors.New("interrupted")
+	case errors.As(err, &ended) && (ended.ExitCode() == cli.ExitCulprit || ended.ExitCode() == cli.ExitCantTell):
 		return said.Bytes(), ended.ExitCode(), nil
+	case errors.As(err, &ended) && wrong.Len() > 0:
+		return nil, 0, errors.New(strings.TrimPrefix(shown.Cut(shown.Text(strings.TrimSpace(wrong.String())), 500), "snag: "))
 	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("judge the recordings together: %w: %s", err, shown.Cut(shown.Text(strings.TrimSpace(wrong.String())), 500))
-	}
-	return said.Bytes(), cli.ExitNothing, nil
+	return nil, 0, err
 }
 
-// showJoined writes what the recordings say below what the store does.
+// write says what the recordings say, below what the store does.
 func (t *together) write(w *os.File) error {
-	var out strings.Builder
-	for _, line := range t.failed {
-		fmt.Fprintf(&out, "not seen   %s\n", line)
+	width := columns()
+	if width == 0 {
+		width = 100
 	}
-	if len(t.names) > 0 {
-		fmt.Fprintf(&out, "\nTHE RECORDINGS of %s, judged together:\n", strings.Join(t.names, ", "))
+	var out strings.Builder
+	out.WriteByte('\n')
+	if len(t.names) == 0 {
+		out.WriteString("NO RECORDINGS were judged\n")
+	} else {
+		out.WriteString(shown.Wrapped(fmt.Sprintf("THE RECORDINGS of %s, judged together:", strings.Join(t.names, ", ")), width))
 		out.Write(t.text)
+	}
+	for _, line := range t.failed {
+		out.WriteString(shown.Wrapped("not seen   "+line, width))
+	}
+	if t.kept != "" {
+		fmt.Fprintf(&out, "kept in %s: snag show, snag judge\n", t.kept)
 	}
 	_, err := shown.To(w).Write([]byte(out.String()))
 	return err

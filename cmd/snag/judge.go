@@ -38,6 +38,8 @@ type showFlags struct {
 	to   *pageWriter
 	// own: this run has just made the recording itself of this host, however large it is.
 	own bool
+	// elsewhere: the hosts are others than this one, on which no plan could be made.
+	elsewhere bool
 	// otlp is where the verdict is sent; nil: this command sends none.
 	otlp *otlpFlags
 }
@@ -182,6 +184,9 @@ func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
 	}
 	if err := report.WriteFound(out, v.Recording); err != nil {
 		return err
+	}
+	if f.elsewhere {
+		return nil
 	}
 	return report.WritePlanHint(out, v, dir)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -15,6 +16,9 @@ import (
 	"snag/readers/logs"
 )
 
+// mostBounds is how many times the memory of one recording several together may take.
+const mostBounds = 4
+
 type readFlags struct {
 	out      string
 	find     string
@@ -27,6 +31,7 @@ type readFlags struct {
 	quiet    bool
 	mapFile  string
 	timeline string
+	fetched  bool // for snag find --fleet: the files are what other hosts sent
 	show     showFlags
 }
 
@@ -67,6 +72,8 @@ that is; so it is after Ctrl-C. Exit codes: 0 nothing wrong,
 	flags.StringVar(&f.mapFile, "map", "", "what lines of logs mean, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")
 	flags.StringVar(&f.timeline, "timeline", "", "what all files say of this stream, peer or process, in order, before the verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
+	flags.BoolVar(&f.fetched, "fetched", false, "keep the bounds of judge, and give up all privileges")
+	_ = flags.MarkHidden("fetched") // for snag find --fleet itself
 	f.show.register(cmd)
 	return cmd
 }
@@ -89,6 +96,13 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 	dir := f.out
 	if dir == "" {
 		if dir, err = private.New(time.Now()); err != nil {
+			return err
+		}
+	}
+	if f.fetched {
+		f.show.elsewhere = true
+		boundTimes(fmt.Sprintf("%d recordings together", len(files)), min(len(files), mostBounds))
+		if err := dropPrivileges(); err != nil {
 			return err
 		}
 	}

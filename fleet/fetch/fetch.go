@@ -7,18 +7,14 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
-
-	"snag/internal/private"
-	"snag/internal/shown"
-	"snag/recorder"
-	"snag/recording"
 )
 
 // Source says where the recordings of a host are: the URL of snag serve there, as https://{address}:9849, or the folder
@@ -27,17 +23,23 @@ type Source struct {
 	template string
 	headers  http.Header
 	http     http.Client
+	cut      Cut
 }
 
-// Bounds of one recording.
+// Cut cuts a time out of a ring that is a folder here, into a file. The ring may be of another host, and hostile.
+type Cut func(ctx context.Context, ring string, from, to time.Time, file string) error
+
+// Bounds of one recording. A minute of a host with 40,000 sockets is 1.2 MB.
 const (
-	mostBytes = 256 << 20
-	mostTime  = 2 * time.Minute
+	mostBytes = 64 << 20
+	mostTime  = 90 * time.Second // snag serve has a minute to cut it
+	dialTime  = 3 * time.Second  // to an address that may be of a network which is not reached from here
+	shakeTime = 5 * time.Second
 )
 
 // New reads a template. ca is a file with the authority of the hosts' certificates; "" are the system's.
-func New(template string, headers http.Header, ca string) (*Source, error) {
-	s := &Source{template: template, headers: headers}
+func New(template string, headers http.Header, ca string, cut Cut) (*Source, error) {
+	s := &Source{template: template, headers: headers, cut: cut}
 	u, err := url.Parse(strings.NewReplacer("{host}", "host", "{address}", "10.0.0.1").Replace(template))
 	switch {
 	case !strings.Contains(template, "{host}") && !strings.Contains(template, "{address}"):
@@ -48,6 +50,8 @@ func New(template string, headers http.Header, ca string) (*Source, error) {
 		return nil, errors.New("neither an http:// or https:// URL nor a folder: write https://{address}:9849, or /srv/rings/{host}")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("a URL with a user, a query or a fragment: the token goes into a file")
+	case u.Scheme == "http" && headers.Get("Authorization") != "":
+		return nil, errors.New("the token would cross the network in clear: write https://")
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
@@ -61,96 +65,69 @@ func New(template string, headers http.Header, ca string) (*Source, error) {
 		}
 	}
 	s.http = http.Client{
-		Transport:     &http.Transport{TLSClientConfig: config, ResponseHeaderTimeout: mostTime, DisableKeepAlives: true},
+		Transport: &http.Transport{
+			DialContext:     (&net.Dialer{Timeout: dialTime}).DialContext,
+			TLSClientConfig: config, TLSHandshakeTimeout: shakeTime, ResponseHeaderTimeout: mostTime,
+			MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true, DisableCompression: true,
+		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return s, nil
 }
 
-// Get writes what a host recorded in a time into a file. Of several addresses the first that answers is taken.
+// Get writes what a host recorded in a time into a file. Of several addresses the first that gives it is taken; the
+// error is of the one that came nearest to it.
 func (s *Source) Get(ctx context.Context, host string, addresses []string, from, to time.Time, file string) error {
-	if !strings.Contains(s.template, "{address}") {
-		addresses = []string{""}
+	places, err := s.places(host, addresses)
+	if err != nil {
+		return err
 	}
-	if len(addresses) == 0 {
-		return errors.New("no address of it is known")
-	}
-	var all error
-	for _, a := range addresses {
-		if strings.Contains(a, ":") && !filepath.IsAbs(s.template) {
-			a = "[" + a + "]"
-		}
-		at := strings.NewReplacer("{host}", host, "{address}", a).Replace(s.template)
-		var err error
-		if filepath.IsAbs(at) {
-			err = fromRing(at, host, from, to, file)
+	var nearest error
+	for _, at := range places {
+		if filepath.IsAbs(s.template) {
+			err = s.cut(ctx, at, from, to, file)
 		} else {
 			err = s.ask(ctx, at, from, to, file)
 		}
 		if err == nil {
 			return nil
 		}
-		all = errors.Join(all, err)
-	}
-	return all
-}
-
-// fromRing cuts a ring that is a folder here.
-func fromRing(dir, host string, from, to time.Time, file string) error {
-	if host == "" || strings.ContainsAny(host, "/\x00") || host == "." || host == ".." {
-		return fmt.Errorf("the host's name %q is no name of a folder", host)
-	}
-	r, err := recorder.Ring{Dir: dir}.Read(recording.Time(from.UnixNano()), recording.Time(to.UnixNano()))
-	if err != nil {
-		return err
-	}
-	return r.PackTo(file)
-}
-
-func (s *Source) ask(ctx context.Context, at string, from, to time.Time, file string) error {
-	ctx, cancel := context.WithTimeout(ctx, mostTime)
-	defer cancel()
-	query := url.Values{"from": {from.UTC().Format(time.RFC3339Nano)}, "to": {to.UTC().Format(time.RFC3339Nano)}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(at, "/")+"/recording?"+query.Encode(), nil)
-	if err != nil {
-		return fmt.Errorf("ask %s: %w", at, err)
-	}
-	for name, values := range s.headers {
-		req.Header[name] = values
-	}
-	resp, err := s.http.Do(req)
-	if err != nil {
-		var with *url.Error
-		if errors.As(err, &with) {
-			err = with.Err
+		if nearest == nil || nearness(err) > nearness(nearest) {
+			nearest = err
 		}
-		return fmt.Errorf("ask %s: %w", at, err)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("ask %s: %s", at, refused(resp))
+	if n := len(places) - 1; n > 0 {
+		return fmt.Errorf("%w (nor by %d more of its addresses)", nearest, n)
 	}
-	return private.Put(file, func(w io.Writer) error {
-		n, err := io.Copy(w, io.LimitReader(resp.Body, mostBytes+1))
+	return nearest
+}
+
+// inURL is what the name of a host may be that is put into a URL: it comes from the store, and with other characters the
+// token could go to another host than the template names.
+var inURL = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$`)
+
+// places are the URLs or folders that the template names for a host.
+func (s *Source) places(host string, addresses []string) (out []string, err error) {
+	folder := filepath.IsAbs(s.template)
+	if strings.Contains(s.template, "{host}") {
 		switch {
-		case err != nil:
-			return fmt.Errorf("ask %s: after %d bytes: %w", at, n, err)
-		case n > mostBytes:
-			return fmt.Errorf("ask %s: its recording is longer than %d MB", at, mostBytes>>20)
+		case folder && (host == "" || strings.ContainsAny(host, "/\x00") || host == "." || host == ".."):
+			return nil, fmt.Errorf("the host's name %q is no name of a folder", host)
+		case !folder && !inURL.MatchString(host):
+			return nil, fmt.Errorf("the host's name %q is no name in a URL: use {address}", host)
 		}
-		return nil
-	})
-}
-
-// refused is why there is no recording.
-func refused(resp *http.Response) string {
-	b, _ := io.ReadAll(io.LimitReader(resp.Body, 2048)) // what is there of it
-	text := shown.Cut(shown.Text(strings.Join(strings.Fields(string(b)), " ")), 200)
-	switch {
-	case resp.StatusCode == http.StatusUnauthorized:
-		return resp.Status + ": the token is missing or not that host's: --recordings-token-file"
-	case text == "":
-		return resp.Status
 	}
-	return resp.Status + ": " + text
+	if !strings.Contains(s.template, "{address}") {
+		addresses = []string{""}
+	}
+	if len(addresses) == 0 {
+		return nil, errors.New("the store has no address that is its alone: use {host}")
+	}
+	for _, a := range addresses {
+		if strings.Contains(a, ":") && !folder {
+			a = "[" + a + "]"
+		}
+		out = append(out, strings.NewReplacer("{host}", host, "{address}", a).Replace(s.template))
+	}
+	return out, nil
 }
