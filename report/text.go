@@ -329,6 +329,7 @@ func (p *page) foot(r *recording.Recording) {
 	case lost > 0:
 		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
 	}
+	p.clocks(r)
 	if c := closerOf(r); c != nil && p.detail.roomy {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.Sentence(r)))
 	}

@@ -20,7 +20,7 @@ const cutRingName = "cut-ring"
 // cutInChild runs it.
 func cutInChild(ctx context.Context, ring string, from, to time.Time, file string) error {
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-	_, _, err := inChild(ctx, []string{cutRingName, ring, at(from), at(to), file})
+	_, _, err := inChild(ctx, "", []string{cutRingName, ring, at(from), at(to), file})
 	return err
 }
 

@@ -41,7 +41,7 @@ func (f *fleetFlags) register(cmd *cobra.Command) {
 }
 
 // withFleet are the flags of find that --fleet goes with.
-var withFleet = map[string]bool{"fleet": true, "hosts": true, "hosts-from": true, "fleet-header": true, "at": true, "json": true, "quiet": true,
+var withFleet = map[string]bool{"fleet": true, "hosts": true, "hosts-from": true, "fleet-header": true, "at": true, "json": true, "quiet": true, "verbose": true,
 	"recordings": true, "recordings-token-file": true, "recordings-ca": true, "out": true}
 
 // mostFleet is how long the store may take.

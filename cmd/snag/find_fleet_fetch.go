@@ -22,7 +22,7 @@ const (
 
 // fetched is what became of a host's recording.
 type fetched struct {
-	host, file string
+	host, file string // file: its name in the folder
 	err        error
 }
 
@@ -32,14 +32,14 @@ func fetchAll(ctx context.Context, from *fetch.Source, all *hosts.Fleet, matter 
 	out := make([]fetched, len(matter))
 	var group sync.WaitGroup
 	for i, h := range matter {
-		out[i] = fetched{host: h.Name, file: filepath.Join(dir, fileOf(h.Name, i))}
+		out[i] = fetched{host: h.Name, file: fileOf(h.Name, i)}
 		group.Go(func() {
-			one := &out[i]
+			one, file := &out[i], filepath.Join(dir, out[i].file)
 			to := h.ByItsClock(all.At.Add(-notYet))
-			if one.err = from.Get(ctx, h.Name, all.Addresses(h), to.Add(-recordedFor), to, one.file); one.err != nil {
+			if one.err = from.Get(ctx, h.Name, all.Addresses(h), to.Add(-recordedFor), to, file); one.err != nil {
 				return
 			}
-			if _, _, err := inChild(ctx, []string{"show", "--table=facts", one.file}); err != nil {
+			if _, _, err := inChild(ctx, dir, []string{"show", "--table=facts", one.file}); err != nil {
 				one.err = errors.New("what came can't be read: " + strings.ReplaceAll(err.Error(), one.file, "the recording"))
 			}
 		})

@@ -20,6 +20,7 @@ import (
 	"snag/internal/cli"
 	"snag/internal/private"
 	"snag/internal/shown"
+	"snag/internal/units"
 )
 
 // source is where the recordings are; nil: none are fetched.
@@ -70,7 +71,6 @@ type together struct {
 	failed []string // sentences on hosts whose recording is missing, and on what else went wrong
 	text   []byte   // as snag read writes it
 	code   int
-	kept   string // the folder with it; "": none was asked for
 }
 
 // joined fetches the recordings of the hosts that matter and judges them together, in processes of their own without
@@ -79,17 +79,17 @@ func (f *findFlags) joined(ctx context.Context, store hosts.Querier, from *fetch
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // so that the folder is removed
 	defer stop()
 	out := &together{}
-	matter := all.Matter(causes)
-	if len(matter) == 0 {
-		return out
-	}
-	if err := f.join(ctx, store, from, all, matter, out); err != nil {
+	if err := f.join(ctx, store, from, all, causes, out); err != nil {
 		out.failed = append(out.failed, shown.Text(oneLine(err)))
 	}
 	return out
 }
 
-func (f *findFlags) join(ctx context.Context, store hosts.Querier, from *fetch.Source, all *hosts.Fleet, matter []*hosts.Host, out *together) error {
+func (f *findFlags) join(ctx context.Context, store hosts.Querier, from *fetch.Source, all *hosts.Fleet, causes []hosts.Cause, out *together) error {
+	matter := all.Matter(causes)
+	if len(matter) == 0 {
+		return nil
+	}
 	asking, cancel := context.WithTimeout(ctx, mostFleet)
 	defer cancel()
 	if err := all.Locate(asking, store, matter); err != nil {
@@ -113,23 +113,48 @@ func (f *findFlags) join(ctx context.Context, store hosts.Querier, from *fetch.S
 	if len(out.names) == 0 {
 		return nil
 	}
-	made := filepath.Join(dir, "joined")
-	args = append([]string{"read", "--quiet", "--fetched", "--out=" + made}, args...)
-	if f.show.json {
-		args = append(args, "--json")
+	flags := []string{"read", "--quiet", "--fetched", "--out=" + joinedName, "--kept=" + f.out, fmt.Sprintf("--rows=%d", f.rowsLeft(all, causes, out))}
+	for name, is := range map[string]bool{"--json": f.show.json, "--verbose": f.show.verbose} {
+		if is {
+			flags = append(flags, name)
+		}
 	}
-	if out.text, out.code, err = inChild(ctx, args); err != nil {
+	if out.text, out.code, err = inChild(ctx, dir, append(flags, args...)); err != nil {
 		return fmt.Errorf("judge the recordings together: %w", err)
 	}
-	out.text = bytes.ReplaceAll(out.text, []byte(made), []byte(f.out))
 	if f.out == "" {
 		return nil
 	}
-	if err := keepJoined(made, f.out); err != nil {
+	if err := keepJoined(filepath.Join(dir, joinedName), f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	out.kept = f.out
 	return nil
+}
+
+// joinedName is the folder that the recordings are joined in, beside them.
+const joinedName = "joined"
+
+// rowsLeft is how many lines of the terminal the store's answer leaves to that of the recordings; 0 of a pipe or a file.
+// It gets at least half a small terminal: the culprit comes first in both.
+func (f *findFlags) rowsLeft(all *hosts.Fleet, causes []hosts.Cause, out *together) int {
+	const least = 12
+	height := rows()
+	if height == 0 || f.show.json {
+		return 0
+	}
+	var above strings.Builder
+	if err := all.WriteText(&above, f.fleet.store, causes); err != nil {
+		return 0
+	}
+	return max(least, height-linesOf(above.String(), columns())-linesOf(out.head()+out.foot(columns()), columns()))
+}
+
+// linesOf counts the lines that a text takes on a terminal.
+func linesOf(text string, width int) (n int) {
+	for line := range strings.Lines(text) {
+		n += 1 + max(0, shown.Columns(strings.TrimSuffix(line, "\n"))-1)/max(width, 1)
+	}
+	return n
 }
 
 // keepJoined copies a folder that was made without privileges to where only this process may be able to write.
@@ -143,14 +168,14 @@ func keepJoined(from, to string) error {
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// inChild runs snag's own program, and returns what it wrote and its exit code: 0, 10 or 11.
-func inChild(ctx context.Context, args []string) (text []byte, code int, err error) {
+// inChild runs snag's own program in a folder ("": this one), and returns what it wrote and its exit code: 0, 10 or 11.
+func inChild(ctx context.Context, dir string, args []string) (text []byte, code int, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, 0, err
 	}
 	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("COLUMNS=%d", columns()))
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), fmt.Sprintf("COLUMNS=%d", columns()))
 	var said, wrong bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &wrong
 	err = cmd.Run()
@@ -168,27 +193,29 @@ func inChild(ctx context.Context, args []string) (text []byte, code int, err err
 	return nil, 0, err
 }
 
-// write says what the recordings say, below what the store does.
-func (t *together) write(w *os.File) error {
-	width := columns()
+// head is the line before the verdict on the recordings.
+func (t *together) head() string {
+	if len(t.names) == 0 {
+		return "\nNO RECORDINGS were judged\n"
+	}
+	return fmt.Sprintf("\nTHE RECORDINGS of %s, judged together\n", units.Plural(len(t.names), "host"))
+}
+
+// foot are the lines after it: which recordings are missing, and why.
+func (t *together) foot(width int) string {
 	if width == 0 {
 		width = 100
 	}
 	var out strings.Builder
-	out.WriteByte('\n')
-	if len(t.names) == 0 {
-		out.WriteString("NO RECORDINGS were judged\n")
-	} else {
-		out.WriteString(shown.Wrapped(fmt.Sprintf("THE RECORDINGS of %s, judged together:", strings.Join(t.names, ", ")), width))
-		out.Write(t.text)
-	}
 	for _, line := range t.failed {
 		out.WriteString(shown.Wrapped("not seen   "+line, width))
 	}
-	if t.kept != "" {
-		fmt.Fprintf(&out, "kept in %s: snag show, snag judge\n", t.kept)
-	}
-	_, err := shown.To(w).Write([]byte(out.String()))
+	return out.String()
+}
+
+// write says what the recordings say, below what the store does.
+func (t *together) write(w *os.File) error {
+	_, err := shown.To(w).Write([]byte(t.head() + string(t.text) + t.foot(columns())))
 	return err
 }
 

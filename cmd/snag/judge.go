@@ -38,8 +38,8 @@ type showFlags struct {
 	to   *pageWriter
 	// own: this run has just made the recording itself of this host, however large it is.
 	own bool
-	// elsewhere: the hosts are others than this one, on which no plan could be made.
-	elsewhere bool
+	// elsewhere is of a recording of other hosts; nil: it is of this one, or given by its name.
+	elsewhere *elsewhere
 	// otlp is where the verdict is sent; nil: this command sends none.
 	otlp *otlpFlags
 }
@@ -135,6 +135,9 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	}
 	r.Manifest.Symptoms = append(r.Manifest.Symptoms, f.symptoms...)
 	v := verdict.Judge(r)
+	if f.elsewhere != nil {
+		r.Dir = f.elsewhere.kept
+	}
 	if f.ready != nil {
 		f.ready()
 	}
@@ -173,6 +176,9 @@ func exitOf(v *verdict.Verdict) error {
 func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
 	out := textBeside(f.html)
 	o := report.Options{Color: isTerminal(out) && os.Getenv("NO_COLOR") == "", Verbose: f.verbose, Width: columns(), Height: rows()}
+	if f.elsewhere != nil {
+		o.Height = f.elsewhere.rows
+	}
 	if report.HasPlan(v) && o.Height > 0 {
 		o.Height-- // the line about it
 	}
@@ -185,8 +191,8 @@ func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
 	if err := report.WriteFound(out, v.Recording); err != nil {
 		return err
 	}
-	if f.elsewhere {
-		return nil
+	if f.elsewhere != nil {
+		return nil // a plan is made on the host that it is for
 	}
 	return report.WritePlanHint(out, v, dir)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -16,9 +15,6 @@ import (
 	"snag/readers/logs"
 )
 
-// mostBounds is how many times the memory of one recording several together may take.
-const mostBounds = 4
-
 type readFlags struct {
 	out      string
 	find     string
@@ -31,8 +27,9 @@ type readFlags struct {
 	quiet    bool
 	mapFile  string
 	timeline string
-	fetched  bool // for snag find --fleet: the files are what other hosts sent
 	show     showFlags
+	fetched  bool // for snag find --fleet: the files are what other hosts sent
+	of       elsewhere
 }
 
 func readCommand() *cobra.Command {
@@ -72,8 +69,7 @@ that is; so it is after Ctrl-C. Exit codes: 0 nothing wrong,
 	flags.StringVar(&f.mapFile, "map", "", "what lines of logs mean, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")
 	flags.StringVar(&f.timeline, "timeline", "", "what all files say of this stream, peer or process, in order, before the verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
-	flags.BoolVar(&f.fetched, "fetched", false, "keep the bounds of judge, and give up all privileges")
-	_ = flags.MarkHidden("fetched") // for snag find --fleet itself
+	f.registerFetched(flags)
 	f.show.register(cmd)
 	return cmd
 }
@@ -100,9 +96,7 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 		}
 	}
 	if f.fetched {
-		f.show.elsewhere = true
-		boundTimes(fmt.Sprintf("%d recordings together", len(files)), min(len(files), mostBounds))
-		if err := dropPrivileges(); err != nil {
+		if err := f.asFetched(len(files)); err != nil {
 			return err
 		}
 	}

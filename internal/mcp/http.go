@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"snag/internal/web"
 )
 
 // The headers of the transport.
@@ -191,7 +189,7 @@ func (h *HTTP) add(c *remote) (id string) {
 
 // answer handles a request and writes its answer: one JSON object, or a stream of events with the progress before it.
 func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, c *remote, m message, body []byte) {
-	web.Takes(w, 0) // a call may take minutes
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a call may take minutes
 	slow := m.Method == "tools/call" || m.Method == "resources/read"
 	out := newReply(w, slow && accepts(r, eventStream))
 	defer out.close()
@@ -230,7 +228,7 @@ func (h *HTTP) listen(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, status)
 		return
 	}
-	web.Takes(w, 0)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	out := newReply(w, true)
 	defer out.close()
 	se := &session{client: c.client, server: h.server, out: &writer{w: out, failed: func() {}}}

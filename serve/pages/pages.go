@@ -111,7 +111,7 @@ func (s *site) incident(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("there is no incident %d, or it was removed to keep the ring's size: %v", id, errors.Unwrap(err)), http.StatusNotFound)
 		return
 	}
-	web.Takes(w, 2*makeTime) // it may wait in line
+	longer(w, 2*makeTime) // it may wait in line
 	b, err := s.pageOf(r.Context(), pageKey{id, i.Judgements})
 	if err != nil {
 		http.Error(w, fmt.Sprintf("make the page of incident %d: %v; try: snag incidents show %d", id, err, id), http.StatusInternalServerError)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"snag/internal/web"
 	"snag/recorder"
@@ -20,6 +21,7 @@ func TestRecording(t *testing.T) {
 	var argv []string
 	folders := []string{}
 	run := func(_ context.Context, c agent.Command) (agent.Output, error) {
+		time.Sleep(60 * time.Millisecond) // longer than the server gives others
 		var err error
 		if argv, err = c.Argv(); err != nil {
 			return agent.Output{}, err
@@ -42,6 +44,7 @@ func TestRecording(t *testing.T) {
 			folders = append(folders, dir)
 			return dir, err
 		}})
+	server.Config.WriteTimeout = 30 * time.Millisecond
 	server.Start()
 	defer server.Close()
 	ask := func(query, bearer string) (int, string) {
