@@ -207,8 +207,9 @@ func (t *together) foot(width int) string {
 		width = 100
 	}
 	var out strings.Builder
+	const label = "not seen   "
 	for _, line := range t.failed {
-		out.WriteString(shown.Wrapped("not seen   "+line, width))
+		out.WriteString(label + shown.Wrapped(line, width-len(label)))
 	}
 	return out.String()
 }

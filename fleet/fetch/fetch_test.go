@@ -120,14 +120,14 @@ func TestWhyNot(t *testing.T) {
 		answer    http.HandlerFunc
 		want      string
 	}{
-		"no token":         {port, ca, one, says(401, "send the token"), "https://127.0.0.1:" + port + ": 401 Unauthorized: the token is missing or not that host's: --recordings-token-file"},
+		"no token":         {port, ca, one, says(401, "send the token"), "https://127.0.0.1:" + port + ": 401 Unauthorized: not that host's token (--recordings-token-file)"},
 		"no ring":          {port, ca, one, says(404, "cut the recording of 2026-11-30T14:16:28Z to 2026-11-30T14:17:28Z: the ring begins later\x1b[31m"), `: the ring begins later\x1b[31m`},
 		"too old":          {port, ca, one, says(404, "404 page not found"), "404 Not Found: its snag serve is too old for recordings, or another program answers there"},
 		"another server":   {port, ca, one, says(302, ""), "302 Found: it redirects: give the final URL"},
 		"a strange name":   {port, ca, one, says(421, "this server answers under an IP address"), "421 Misdirected Request: this server answers under an IP address"},
 		"another name":     {port, ca, []string{"127.0.0.2"}, nil, "its certificate is not for 127.0.0.2"},
-		"another CA":       {port, wantsCA, one, nil, "name it with --recordings-ca"},
-		"two addresses":    {port, ca, two, says(401, ""), "https://127.0.0.1:" + port + ": 401 Unauthorized: the token is missing or not that host's: --recordings-token-file (nor by 1 more of its addresses)"},
+		"another CA":       {port, wantsCA, one, nil, "its certificate is of an unknown authority (--recordings-ca)"},
+		"two addresses":    {port, ca, two, says(401, ""), "https://127.0.0.1:" + port + ": 401 Unauthorized: not that host's token (--recordings-token-file) (nor by 1 more of its addresses)"},
 		"a certificate":    {wants, wantsCA, one, nil, "snag serve --client-ca"},
 		"no TLS":           {plainPort, ca, one, nil, "it has no TLS"},
 		"nobody":           {nobodyPort, ca, one, nil, "nobody listens there: start snag serve"},

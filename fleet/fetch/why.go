@@ -55,10 +55,11 @@ func reason(err error) (near int, why string) {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var network net.Error
+	var unknown *net.DNSError
 	text := shown.Text(err.Error())
 	switch {
 	case errors.As(err, &authority):
-		return shaken, "its certificate is not of an authority that is known here: name it with --recordings-ca"
+		return shaken, "its certificate is of an unknown authority (--recordings-ca)"
 	case errors.As(err, &name):
 		return shaken, fmt.Sprintf("its certificate is not for %s: make one with that name or address, or use {host} or {address} as it has it", name.Host)
 	case errors.As(err, &invalid):
@@ -67,8 +68,10 @@ func reason(err error) (near int, why string) {
 		return shaken, "it has no TLS: give its snag serve --tls-cert and --tls-key"
 	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"):
 		return shaken, "it wants a certificate (snag serve --client-ca), and snag find sends a token: give its snag serve --token-file too"
+	case errors.As(err, &unknown):
+		return nowhere, "no address of that name is known here: use {address}"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return closed, "nobody listens there: start snag serve on that host (docs/serve.md)"
+		return closed, "nobody listens there: start snag serve on that host"
 	case errors.Is(err, context.Canceled):
 		return nowhere, "interrupted"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &network) && network.Timeout():
@@ -87,7 +90,7 @@ func refused(at string, resp *http.Response) error {
 	why := resp.Status
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized:
-		why += ": the token is missing or not that host's: --recordings-token-file"
+		why += ": not that host's token (--recordings-token-file)"
 	case resp.StatusCode == http.StatusNotFound && strings.HasPrefix(text, byCut):
 		_, why, _ = strings.Cut(strings.TrimPrefix(text, byCut), "Z: ") // the times are known
 	case resp.StatusCode == http.StatusNotFound:
