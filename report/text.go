@@ -327,7 +327,7 @@ func (p *page) foot(r *recording.Recording) {
 		text := fmt.Sprintf("%.2f s CPU%s, latest tick %.2f s late, %s events lost", itself(r, p.CPU), load, late, units.Count(float64(lost)))
 		p.item("", p.dim(fmt.Sprintf("%-14s", "snag itself")), strings.Repeat(" ", 14), p.dim(text))
 	case lost > 0 && recordingsOnly(r):
-		p.add(p.dim(fmt.Sprintf("%-14s%s events while the hosts recorded (snag show)", "lost", units.Count(float64(lost)))))
+		p.add(p.dim(fmt.Sprintf("%-14s%s while the hosts recorded (snag show)", "lost", units.Plural(int(lost), "event"))))
 	case lost > 0:
 		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
 	}

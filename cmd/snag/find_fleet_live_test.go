@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +36,7 @@ func newTwoHosts(t *testing.T) *twoHosts {
 	if os.Geteuid() != 0 {
 		t.Skip("not root: no network namespaces, no BPF programs")
 	}
-	for _, tool := range []string{"prometheus", "ip"} {
+	for _, tool := range []string{"prometheus", "promtool", "ip", "nft"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("no %s: make setup installs it", tool)
 		}
@@ -82,8 +81,101 @@ func (f *twoHosts) start() {
 	}
 }
 
-var _ = json.Marshal
-var _ = fmt.Sprint
-var _ = http.StatusOK
-var _ = strings.Contains
-var _ = time.Second
+// find asks the store, from its own namespace, and has the recordings fetched.
+func (f *twoHosts) find(args ...string) (out string, code int) {
+	f.t.Helper()
+	argv := append([]string{"netns", "exec", f.Name("store"), f.snag, "find", "--fleet", fleetURL, "--recordings-token-file", filepath.Join(f.Dir(), "token"), "--recordings-ca", f.ca.path("ca.crt")}, args...)
+	cmd := exec.Command("ip", argv...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+f.t.TempDir())
+	b, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		f.t.Fatal(err)
+	}
+	left, err := os.ReadDir(strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], "TMPDIR="))
+	if err != nil || len(left) > 0 {
+		f.t.Errorf("%v is left behind (%v)", left, err)
+	}
+	return string(b), cmd.ProcessState.ExitCode()
+}
+
+// known reports whether the store has an expression's series.
+func (f *twoHosts) known(expression string, least float64) func() (bool, error) {
+	return func() (bool, error) {
+		text, err := f.Output(f.Name("store"), "promtool", "query", "instant", fleetURL, expression)
+		if err != nil {
+			return false, nil //nolint:nilerr // it is not up yet
+		}
+		var n float64
+		_, err = fmt.Sscanf(text, "{} => %g", &n)
+		return err == nil && n >= least, nil
+	}
+}
+
+// A service on one host is stopped again and again, and a program on the other waits for it. The recordings of both are
+// fetched over TLS and judged together: the cause is the process on the other host, the caller is its consequence, and
+// what is kept says the same again. Whoever gives no recording is named with a reason, and keeps nobody else from being
+// judged.
+func TestFleetRecordings(t *testing.T) {
+	t.Parallel()
+	f := newTwoHosts(t)
+	f.start()
+	f.Await("the store to know both recorders", 30*time.Second, f.known("count(snag_record_up)", 2))
+	f.Pause(10 * time.Second)
+	f.Actor("", "freezer", "stopper", []string{"--pid", fmt.Sprint(f.service.PID), "--stop", "2500ms", "--run", "1500ms"}, lab.MayEnd())
+	f.Await("both hosts to be affected", 60*time.Second, f.known("count(count by (instance) (snag_incident_symptom))", 2))
+	if err := f.Err(); err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(f.dir, "kept")
+	text, code := f.find("--recordings", "https://{address}:9849", "--out", kept)
+	t.Log(text)
+	_, joined, _ := strings.Cut(text, "THE RECORDINGS of 2 hosts, judged together")
+	culprit := fmt.Sprintf("pricer[%d] on db\n", f.service.PID)
+	if code != 10 || !strings.HasPrefix(text, fleetURL) || !strings.Contains(text, "CULPRIT on db  process-stopped") {
+		t.Errorf("the store's answer, exit code %d", code)
+	}
+	for _, want := range []string{culprit, "process-stopped", "slow-dependency", "on edge", "explained by process-stopped", "clocks        compared with db's: edge within", "recording     " + kept} {
+		if !strings.Contains(joined, want) {
+			t.Errorf("no %q in the answer of the recordings", want)
+		}
+	}
+	if strings.Contains(text, "not seen   edge") || strings.Contains(text, "not seen   db") {
+		t.Error("both gave their recording")
+	}
+	for _, again := range [][]string{{"judge", kept}, {"read", "--quiet", "--out", kept + "-again", kept}} {
+		b, err := exec.Command(f.snag, again...).Output()
+		if !strings.Contains(string(b), culprit) {
+			t.Errorf("%v: %v\n%s", again, err, b)
+		}
+	}
+	f.without(culprit)
+}
+
+// without has one host give no recording, and then none.
+func (f *twoHosts) without(culprit string) {
+	f.t.Helper()
+	f.Nft(f.Name("edge"), "table inet off { chain in { type filter hook input priority 0; tcp dport 9849 drop; }; }")
+	began := time.Now()
+	text, code := f.find("--recordings", "https://{address}:9849")
+	if code != 10 || !strings.Contains(text, culprit) || !strings.Contains(text, "not seen   edge: no recording: https://"+fleetEdge+":9849: no answer in time") {
+		f.t.Errorf("a host that is not reached, exit code %d: %s", code, text)
+	}
+	if d := time.Since(began); d > 20*time.Second {
+		f.t.Errorf("it took %s", d)
+	}
+	f.File("wrong", "B2345678901234567890\n")
+	text, code = f.find("--recordings", "https://{address}:9849", "--recordings-token-file", filepath.Join(f.Dir(), "wrong"))
+	if code != 10 || !strings.Contains(text, "NO RECORDINGS were judged") || !strings.Contains(text, "not seen   db: no recording: https://"+fleetDB+":9849: 401 Unauthorized: not that host's token") {
+		f.t.Errorf("a wrong token, exit code %d: %s", code, text)
+	}
+	var d struct {
+		Recordings struct {
+			Hosts, Failed []string
+			Verdict       struct{ Standing string }
+		}
+	}
+	text, code = f.find("--json", "--recordings", filepath.Join(f.dir, "ring-{host}"))
+	if err := json.Unmarshal([]byte(text), &d); err != nil || code != 10 || len(d.Recordings.Hosts) != 2 || len(d.Recordings.Failed) != 0 || d.Recordings.Verdict.Standing != "culprit" {
+		f.t.Errorf("folders, exit code %d, %v: %.2000s", code, err, text)
+	}
+}
