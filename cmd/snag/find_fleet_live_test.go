@@ -70,21 +70,29 @@ func (f *twoHosts) start() {
 	f.service = f.Actor(f.Name("db"), "pricer", "http-upstream", []string{"--listen", fleetDB + ":8080", "--wait", "5ms"})
 	f.AwaitPrinted(f.service, "ready")
 	f.Actor(f.Name("edge"), "shop", "http-client", []string{"--url", "http://" + fleetDB + ":8080/", "--conns", "8", "--every", "100ms"})
-	f.File("token", "A2345678901234567890\n")
+	f.secret("token", "A2345678901234567890\n")
 	for name, at := range map[string]string{"edge": fleetEdge, "db": fleetDB} {
 		f.ca.sign(name, &x509.Certificate{IPAddresses: []net.IP{net.ParseIP(at)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 		ring := filepath.Join(f.dir, "ring-"+name)
 		f.Run("", "record-"+name, []string{"ip", "netns", "exec", f.Name(name), f.snag, "record", "--own-netns", "--ring", ring, "--size", "64MB",
 			"--remote-write", fleetURL + "/api/v1/write", "--remote-write-label", "instance=" + name})
-		f.Run(f.Name(name), "serve-"+name, []string{f.snag, "serve", "--listen", at + ":9849", "--ring", ring, "--token-file", filepath.Join(f.Dir(), "token"),
+		f.Run(f.Name(name), "serve-"+name, []string{f.snag, "serve", "--listen", at + ":9849", "--ring", ring, "--token-file", filepath.Join(f.dir, "token"),
 			"--tls-cert", f.ca.path(name + ".crt"), "--tls-key", f.ca.path(name + ".key")})
+	}
+}
+
+// secret writes a file that only its owner can read.
+func (f *twoHosts) secret(name, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
 // find asks the store, from its own namespace, and has the recordings fetched.
 func (f *twoHosts) find(args ...string) (out string, code int) {
 	f.t.Helper()
-	argv := append([]string{"netns", "exec", f.Name("store"), f.snag, "find", "--fleet", fleetURL, "--recordings-token-file", filepath.Join(f.Dir(), "token"), "--recordings-ca", f.ca.path("ca.crt")}, args...)
+	argv := append([]string{"netns", "exec", f.Name("store"), f.snag, "find", "--fleet", fleetURL, "--recordings-token-file", filepath.Join(f.dir, "token"), "--recordings-ca", f.ca.path("ca.crt")}, args...)
 	cmd := exec.Command("ip", argv...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+f.t.TempDir())
 	b, err := cmd.CombinedOutput()
@@ -163,8 +171,8 @@ func (f *twoHosts) without(culprit string) {
 	if d := time.Since(began); d > 20*time.Second {
 		f.t.Errorf("it took %s", d)
 	}
-	f.File("wrong", "B2345678901234567890\n")
-	text, code = f.find("--recordings", "https://{address}:9849", "--recordings-token-file", filepath.Join(f.Dir(), "wrong"))
+	f.secret("wrong", "B2345678901234567890\n")
+	text, code = f.find("--recordings", "https://{address}:9849", "--recordings-token-file", filepath.Join(f.dir, "wrong"))
 	if code != 10 || !strings.Contains(text, "NO RECORDINGS were judged") || !strings.Contains(text, "not seen   db: no recording: https://"+fleetDB+":9849: 401 Unauthorized: not that host's token") {
 		f.t.Errorf("a wrong token, exit code %d: %s", code, text)
 	}
