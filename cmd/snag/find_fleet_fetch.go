@@ -26,8 +26,8 @@ type fetched struct {
 	err        error
 }
 
-// fetchAll gets the recordings of all hosts at a time: one that does not answer keeps no other waiting. A recording that
-// can't be read is a failure of its host alone.
+// fetchAll gets the recordings of all hosts at a time: one that does not answer keeps no other waiting. A recording
+// that can't be read is a failure of its host alone.
 func fetchAll(ctx context.Context, from *fetch.Source, all *hosts.Fleet, matter []*hosts.Host, dir string) []fetched {
 	out := make([]fetched, len(matter))
 	var group sync.WaitGroup

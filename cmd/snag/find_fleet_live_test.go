@@ -16,7 +16,7 @@ import (
 	"snag/lab"
 )
 
-// twoHosts are network namespaces: edge asks db, both are recorded and serve their recordings, and a store has what the
+// twoHosts are network namespaces: nginx on edge asks a service on db, both are recorded and serve their recordings, and a store has what the
 // recorders send.
 type twoHosts struct {
 	*lab.Stage
@@ -36,7 +36,7 @@ func newTwoHosts(t *testing.T) *twoHosts {
 	if os.Geteuid() != 0 {
 		t.Skip("not root: no network namespaces, no BPF programs")
 	}
-	for _, tool := range []string{"prometheus", "promtool", "ip", "nft"} {
+	for _, tool := range []string{"prometheus", "promtool", "nginx", "curl", "ip", "nft"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("no %s: make setup installs it", tool)
 		}
@@ -56,7 +56,7 @@ func newTwoHosts(t *testing.T) *twoHosts {
 		}
 	})
 	var ends []lab.End
-	for name, at := range map[string]string{"edge": fleetEdge, "db": fleetDB, "store": fleetStore} {
+	for name, at := range map[string]string{"edge": fleetEdge, "db": fleetDB, "store": fleetStore, "players": "10.97.0.21"} {
 		ends = append(ends, lab.End{Netns: f.Netns(name), Device: "eth0", Addr: at + "/24"})
 	}
 	f.Bridge(f.Netns("switch"), ends...)
@@ -69,7 +69,7 @@ func (f *twoHosts) start() {
 		"--web.listen-address=" + fleetStore + ":9090", "--web.enable-remote-write-receiver"})
 	f.service = f.Actor(f.Name("db"), "pricer", "http-upstream", []string{"--listen", fleetDB + ":8080", "--wait", "5ms"})
 	f.AwaitPrinted(f.service, "ready")
-	f.Actor(f.Name("edge"), "shop", "http-client", []string{"--url", "http://" + fleetDB + ":8080/", "--conns", "8", "--every", "100ms"})
+	f.nginx()
 	f.secret("token", "A2345678901234567890\n")
 	for name, at := range map[string]string{"edge": fleetEdge, "db": fleetDB} {
 		f.ca.sign(name, &x509.Certificate{IPAddresses: []net.IP{net.ParseIP(at)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
@@ -79,6 +79,28 @@ func (f *twoHosts) start() {
 		f.Run(f.Name(name), "serve-"+name, []string{f.snag, "serve", "--listen", at + ":9849", "--ring", ring, "--token-file", filepath.Join(f.dir, "token"),
 			"--tls-cert", f.ca.path(name + ".crt"), "--tls-key", f.ca.path(name + ".key")})
 	}
+}
+
+// nginx passes requests of players, who are on no host of the fleet, on to the service.
+func (f *twoHosts) nginx() {
+	dir := filepath.Join(f.dir, "nginx")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		f.t.Fatal(err)
+	}
+	conf := f.File("nginx.conf", strings.NewReplacer("DIR", dir, "AT", fleetDB+":8080").Replace(`worker_processes 1; daemon off; user root; pid DIR/pid; error_log DIR/error.log;
+events { worker_connections 512; }
+http {
+	access_log off; client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;
+	upstream pricer { server AT max_fails=0; keepalive 8; }
+	server { listen 80; location / { proxy_pass http://pricer; proxy_http_version 1.1; proxy_set_header Connection ""; } }
+}
+`))
+	f.Run(f.Name("edge"), "nginx", []string{"nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log")})
+	f.Await("nginx to answer", 10*time.Second, func() (bool, error) {
+		_, err := f.Output(f.Name("players"), "curl", "-sS", "--fail", "--max-time", "2", "http://"+fleetEdge+"/")
+		return err == nil, err
+	})
+	f.Actor(f.Name("players"), "player", "http-client", []string{"--any", "--url", "http://" + fleetEdge + "/", "--conns", "8", "--every", "200ms"})
 }
 
 // secret writes a file that only its owner can read.
@@ -119,7 +141,7 @@ func (f *twoHosts) known(expression string, least float64) func() (bool, error) 
 	}
 }
 
-// A service on one host is stopped again and again, and a program on the other waits for it. The recordings of both are
+// A service on one host is stopped again and again, and nginx on the other waits for it. The recordings of both are
 // fetched over TLS and judged together: the cause is the process on the other host, the caller is its consequence, and
 // what is kept says the same again. Whoever gives no recording is named with a reason, and keeps nobody else from being
 // judged.
@@ -128,7 +150,7 @@ func TestFleetRecordings(t *testing.T) {
 	f := newTwoHosts(t)
 	f.start()
 	f.Await("the store to know both recorders", 30*time.Second, f.known("count(snag_record_up)", 2))
-	f.Pause(10 * time.Second)
+	f.Pause(8 * time.Second)
 	f.Actor("", "freezer", "stopper", []string{"--pid", fmt.Sprint(f.service.PID), "--stop", "2500ms", "--run", "1500ms"}, lab.MayEnd())
 	f.Await("both hosts to be affected", 60*time.Second, f.known("count(count by (instance) (snag_incident_symptom))", 2))
 	if err := f.Err(); err != nil {

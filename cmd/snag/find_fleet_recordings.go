@@ -134,8 +134,8 @@ func (f *findFlags) join(ctx context.Context, store hosts.Querier, from *fetch.S
 // joinedName is the folder that the recordings are joined in, beside them.
 const joinedName = "joined"
 
-// rowsLeft is how many lines of the terminal the store's answer leaves to that of the recordings; 0 of a pipe or a file.
-// It gets at least half a small terminal: the culprit comes first in both.
+// rowsLeft is how many lines of the terminal the store's answer leaves to that of the recordings; 0 of a pipe or a
+// file. It gets at least half a small terminal: the culprit comes first in both.
 func (f *findFlags) rowsLeft(all *hosts.Fleet, causes []hosts.Cause, out *together) int {
 	const least = 12
 	height := rows()
@@ -195,7 +195,11 @@ func inChild(ctx context.Context, dir string, args []string) (text []byte, code 
 
 // head is the line before the verdict on the recordings.
 func (t *together) head() string {
-	if len(t.names) == 0 {
+	switch {
+	case len(t.names) > 0:
+	case len(t.failed) == 0:
+		return "\nNO RECORDINGS were fetched, as no host is affected\n"
+	default:
 		return "\nNO RECORDINGS were judged\n"
 	}
 	return fmt.Sprintf("\nTHE RECORDINGS of %s, judged together\n", units.Plural(len(t.names), "host"))

@@ -102,8 +102,8 @@ func (s *Source) Get(ctx context.Context, host string, addresses []string, from,
 	return nearest
 }
 
-// inURL is what the name of a host may be that is put into a URL: it comes from the store, and with other characters the
-// token could go to another host than the template names.
+// inURL is what the name of a host may be that is put into a URL: it comes from the store, and with other characters
+// the token could go to another host than the template names.
 var inURL = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$`)
 
 // places are the URLs or folders that the template names for a host.

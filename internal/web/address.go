@@ -21,8 +21,8 @@ type Address struct {
 	cert       *x509.Certificate // nil: none
 }
 
-// Certified is the address of a server that has a certificate, whose names are its own: no page of a stranger's can have
-// them, as the browser would refuse the certificate.
+// Certified is the address of a server that has a certificate, whose names are its own: no page of a stranger's can
+// have them, as the browser would refuse the certificate.
 func (a Address) Certified(c *x509.Certificate) Address {
 	a.cert = c
 	return a
@@ -94,8 +94,8 @@ func (a Address) Listen(what string) (net.Listener, error) {
 // errHost is a request under a name that is not this server's.
 var errHost = errors.New("this server answers under an IP address, localhost, the name that it was given, or one of its certificate")
 
-// MayAsk reports whether a request's Host names this server: an IP address, localhost, the name that it was given, or one
-// of its certificate.
+// MayAsk reports whether a request's Host names this server: an IP address, localhost, the name that it was given, or
+// one of its certificate.
 // Another name may be a page of a stranger that has its name point here (DNS rebinding).
 func (a Address) MayAsk(host string) error {
 	name := host
