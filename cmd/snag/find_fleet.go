@@ -26,7 +26,7 @@ type fleetFlags struct {
 	store, hosts, from string
 	headers            []string
 
-	recordings, recordingsToken, recordingsCA string
+	recordings, recordingsToken, recordingsCA, recordingsCert, recordingsKey string
 }
 
 func (f *fleetFlags) register(cmd *cobra.Command) {
@@ -38,11 +38,13 @@ func (f *fleetFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.recordings, "recordings", "", "with --fleet: also judge what the hosts that matter recorded, together: the URL of snag serve on each, as 'https://{address}:9849', or the folder of each ring, as '/srv/rings/{host}'")
 	flags.StringVar(&f.recordingsToken, "recordings-token-file", "", "with --recordings: the file with the token of snag serve on those hosts")
 	flags.StringVar(&f.recordingsCA, "recordings-ca", "", "with --recordings: the authority of those hosts' certificates (PEM; default: the system's)")
+	flags.StringVar(&f.recordingsCert, "recordings-cert", "", "with --recordings: a certificate (PEM) that snag serve --client-ca on those hosts accepts, instead of the token")
+	flags.StringVar(&f.recordingsKey, "recordings-key", "", "the key of --recordings-cert (PEM)")
 }
 
 // withFleet are the flags of find that --fleet goes with.
 var withFleet = map[string]bool{"fleet": true, "hosts": true, "hosts-from": true, "fleet-header": true, "at": true, "json": true, "quiet": true, "verbose": true,
-	"recordings": true, "recordings-token-file": true, "recordings-ca": true, "out": true}
+	"recordings": true, "recordings-token-file": true, "recordings-ca": true, "recordings-cert": true, "recordings-key": true, "out": true}
 
 // mostFleet is how long the store may take.
 const mostFleet = time.Minute

@@ -26,10 +26,13 @@ import (
 // source is where the recordings are; nil: none are fetched.
 func (f *fleetFlags) source() (*fetch.Source, error) {
 	if f.recordings == "" {
-		if f.recordingsToken != "" || f.recordingsCA != "" {
-			return nil, cli.Usage("--recordings-token-file, --recordings-ca: with --recordings")
+		if f.recordingsToken+f.recordingsCA+f.recordingsCert+f.recordingsKey != "" {
+			return nil, cli.Usage("--recordings-token-file, --recordings-ca, --recordings-cert, --recordings-key: with --recordings")
 		}
 		return nil, nil
+	}
+	if (f.recordingsCert == "") != (f.recordingsKey == "") {
+		return nil, cli.Usage("--recordings-cert and --recordings-key: name both, the certificate and its key")
 	}
 	headers := http.Header{}
 	if f.recordingsToken != "" {
@@ -39,7 +42,7 @@ func (f *fleetFlags) source() (*fetch.Source, error) {
 		}
 		headers.Set("Authorization", "Bearer "+strings.TrimSpace(string(b)))
 	}
-	s, err := fetch.New(f.recordings, headers, f.recordingsCA, cutInChild)
+	s, err := fetch.New(f.recordings, fetch.Access{Headers: headers, CA: f.recordingsCA, Cert: f.recordingsCert, Key: f.recordingsKey}, cutInChild)
 	if err != nil {
 		return nil, cli.Usage("--recordings: %v", err)
 	}

@@ -37,9 +37,16 @@ const (
 	shakeTime = 5 * time.Second
 )
 
-// New reads a template. ca is a file with the authority of the hosts' certificates; "" are the system's.
-func New(template string, headers http.Header, ca string, cut Cut) (*Source, error) {
-	s := &Source{template: template, headers: headers, cut: cut}
+// Access is how this side and the hosts know each other.
+type Access struct {
+	Headers   http.Header // with the token
+	CA        string      // the file with the authority of the hosts' certificates; "": the system's
+	Cert, Key string      // the files of a certificate that the hosts accept (snag serve --client-ca); "": none
+}
+
+// New reads a template.
+func New(template string, by Access, cut Cut) (*Source, error) {
+	s := &Source{template: template, headers: by.Headers, cut: cut}
 	u, err := url.Parse(strings.NewReplacer("{host}", "host", "{address}", "10.0.0.1").Replace(template))
 	switch {
 	case !strings.Contains(template, "{host}") && !strings.Contains(template, "{address}"):
@@ -50,19 +57,12 @@ func New(template string, headers http.Header, ca string, cut Cut) (*Source, err
 		return nil, errors.New("neither an http:// or https:// URL nor a folder: write https://{address}:9849, or /srv/rings/{host}")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("a URL with a user, a query or a fragment: the token goes into a file")
-	case u.Scheme == "http" && headers.Get("Authorization") != "":
+	case u.Scheme == "http" && by.Headers.Get("Authorization") != "":
 		return nil, errors.New("the token would cross the network in clear: write https://")
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if ca != "" {
-		b, err := os.ReadFile(ca)
-		if err != nil {
-			return nil, err
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(b) {
-			return nil, fmt.Errorf("%s holds no certificate in PEM", ca)
-		}
+	config, err := by.config()
+	if err != nil {
+		return nil, err
 	}
 	s.http = http.Client{
 		Transport: &http.Transport{
@@ -73,6 +73,29 @@ func New(template string, headers http.Header, ca string, cut Cut) (*Source, err
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return s, nil
+}
+
+// config is that of TLS.
+func (by Access) config() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if by.CA != "" {
+		b, err := os.ReadFile(by.CA)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(b) {
+			return nil, fmt.Errorf("%s holds no certificate in PEM", by.CA)
+		}
+	}
+	if by.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(by.Cert, by.Key)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificate %s and its key %s: %w", by.Cert, by.Key, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
 }
 
 // Get writes what a host recorded in a time into a file. Of several addresses the first that gives it is taken; the

@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"net"
@@ -28,15 +29,15 @@ func TestTemplates(t *testing.T) {
 		"https://u:p@{host}":           "the token goes into a file",
 		"https://{host}/?t=secret":     "the token goes into a file",
 	} {
-		_, err := New(template, nil, "", nil)
+		_, err := New(template, Access{}, nil)
 		if got := err == nil; got != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", template, err, want)
 		}
 	}
-	if _, err := New("https://{host}", nil, filepath.Join(t.TempDir(), "none"), nil); err == nil {
+	if _, err := New("https://{host}", Access{CA: filepath.Join(t.TempDir(), "none")}, nil); err == nil {
 		t.Error("an authority that is not there")
 	}
-	if _, err := New("http://{address}:9849", withToken("secret"), "", nil); err == nil || !strings.Contains(err.Error(), "in clear") || strings.Contains(err.Error(), "secret") {
+	if _, err := New("http://{address}:9849", Access{Headers: withToken("secret")}, nil); err == nil || !strings.Contains(err.Error(), "in clear") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a token without TLS: %v", err)
 	}
 }
@@ -78,7 +79,7 @@ func TestAsk(t *testing.T) {
 		}
 		_, _ = w.Write([]byte("a recording"))
 	})
-	s, err := New("https://{address}:"+port, withToken("secret"), ca, nil)
+	s, err := New("https://{address}:"+port, Access{Headers: withToken("secret"), CA: ca}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func TestWhyNot(t *testing.T) {
 		"another name":     {port, ca, []string{"127.0.0.2"}, nil, "its certificate is not for 127.0.0.2"},
 		"another CA":       {port, wantsCA, one, nil, "its certificate is of an unknown authority (--recordings-ca)"},
 		"two addresses":    {port, ca, two, says(401, ""), "https://127.0.0.1:" + port + ": 401 Unauthorized: not that host's token (--recordings-token-file) (nor by 1 more of its addresses)"},
-		"a certificate":    {wants, wantsCA, one, nil, "snag serve --client-ca"},
+		"a certificate":    {wants, wantsCA, one, nil, "that its --client-ca accepts: --recordings-cert"},
 		"no TLS":           {plainPort, ca, one, nil, "it has no TLS"},
 		"nobody":           {nobodyPort, ca, one, nil, "nobody listens there: start snag serve"},
 		"no address":       {port, ca, nil, nil, "no address"},
@@ -143,7 +144,7 @@ func TestWhyNot(t *testing.T) {
 		if name == "another CA" { // the system's
 			ca = ""
 		}
-		s, err := New("https://{address}:"+c.port, withToken("secret"), ca, nil)
+		s, err := New("https://{address}:"+c.port, Access{Headers: withToken("secret"), CA: ca}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,17 +159,48 @@ func TestWhyNot(t *testing.T) {
 	}
 }
 
+// Instead of a token, a certificate.
+func TestACertificate(t *testing.T) {
+	port, ca := serving(t, &tls.Config{ClientAuth: tls.RequireAnyClientCert}, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(r.TLS.PeerCertificates[0].Issuer.Organization[0]))
+	})
+	dir := t.TempDir()
+	any := httptest.NewTLSServer(nil)
+	defer any.Close()
+	own := any.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{"crt": {Type: "CERTIFICATE", Bytes: own.Certificate[0]}, "key": {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := New("https://{address}:"+port, Access{CA: ca, Cert: filepath.Join(dir, "crt"), Key: filepath.Join(dir, "key")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "x.snag")
+	if err := s.Get(t.Context(), "edge-1", []string{"127.0.0.1"}, at.Add(-time.Minute), at, file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New("https://{address}", Access{Cert: file, Key: file}, nil); err == nil || !strings.Contains(err.Error(), "read the certificate "+file) {
+		t.Errorf("no certificate: %v", err)
+	}
+}
+
 // A host's name comes from the store: it must not lead out of the folder, nor the token to another host.
 func TestNames(t *testing.T) {
 	cut := ""
-	folder, err := New("/srv/rings/{host}", nil, "", func(_ context.Context, ring string, from, to time.Time, file string) error {
+	folder, err := New("/srv/rings/{host}", Access{}, func(_ context.Context, ring string, from, to time.Time, file string) error {
 		cut = fmt.Sprint(ring, to.Sub(from), file)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, err := New("https://{host}:9849", nil, "", nil)
+	url, err := New("https://{host}:9849", Access{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

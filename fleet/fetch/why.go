@@ -67,7 +67,7 @@ func reason(err error) (near int, why string) {
 	case strings.Contains(text, "gave HTTP response to HTTPS client"):
 		return shaken, "it has no TLS: give its snag serve --tls-cert and --tls-key"
 	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"):
-		return shaken, "it wants a certificate (snag serve --client-ca), and snag find sends a token: give its snag serve --token-file too"
+		return shaken, "it wants a certificate that its --client-ca accepts: --recordings-cert, --recordings-key"
 	case errors.As(err, &unknown):
 		return nowhere, "no address of that name is known here: use {address}"
 	case errors.Is(err, syscall.ECONNREFUSED):
