@@ -50,3 +50,29 @@ func TestARecordingOfTwoHostsIsReadAgain(t *testing.T) {
 		files = []string{out}
 	}
 }
+
+// A recording that another host sent is of that host, whatever its rows say of others.
+func TestARecordingSpeaksForItsHostAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "evil")
+	w, err := recording.Create(path, recording.Manifest{Host: "db-1", Start: 100e9}, recording.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Append(recording.Process{T: 101e9, PID: 10, Comm: "evil", State: "S"})
+	w.Append(recording.Event{T: 105e9, End: 108e9, Kind: recording.EventGCPause, Subject: recording.Subject{Kind: recording.KindProcess, PID: 7, Host: "db-1"}})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	if err := Read(context.Background(), Plan{Files: []string{path}, Dir: out, Hosts: map[string]string{path: "web-1"}}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := recording.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Parts) > 1 || r.Manifest.Host != "web-1" || len(r.Events) != 1 || r.Events[0].Subject.Host != "" {
+		t.Errorf("%d parts, host %s, %+v", len(r.Parts), r.Manifest.Host, r.Events)
+	}
+}

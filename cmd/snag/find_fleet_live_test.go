@@ -150,11 +150,12 @@ func TestFleetRecordings(t *testing.T) {
 	f := newTwoHosts(t)
 	f.start()
 	f.Await("the store to know both recorders", 30*time.Second, f.known("count(snag_record_up)", 2))
-	f.Pause(8 * time.Second)
-	f.Actor("", "freezer", "stopper", []string{"--pid", fmt.Sprint(f.service.PID), "--stop", "2500ms", "--run", "1500ms"}, lab.MayEnd())
+	f.Pause(34 * time.Second) // a recorder has to see nginx's answers for 30 s before it knows what is usual
+	f.Actor("", "freezer", "stopper", []string{"--pid", fmt.Sprint(f.service.PID), "--stop", "3s", "--run", "1s"}, lab.MayEnd())
 	f.Await("both hosts to be affected", 60*time.Second, f.known("count(count by (instance) (snag_incident_symptom))", 2))
 	if err := f.Err(); err != nil {
-		t.Fatal(err)
+		text, code := f.find("--recordings", "https://{address}:9849")
+		t.Fatalf("%v; exit code %d: %s", err, code, text)
 	}
 	kept := filepath.Join(f.dir, "kept")
 	text, code := f.find("--recordings", "https://{address}:9849", "--out", kept)
