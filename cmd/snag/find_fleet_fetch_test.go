@@ -26,6 +26,7 @@ func TestTheAnswerOfRecordingsFitsTheTerminal(t *testing.T) {
 	for want, of := range map[string]*together{
 		"NO RECORDINGS were fetched, as no host is affected": none,
 		"NO RECORDINGS were judged":                          gone,
+		"THE RECORDING of db-1":                              {names: []string{"db-1"}},
 		"THE RECORDINGS of 2 hosts, judged together":         some,
 	} {
 		if got := of.head(); strings.TrimSpace(got) != want {

@@ -199,6 +199,8 @@ func inChild(ctx context.Context, dir string, args []string) (text []byte, code 
 // head is the line before the verdict on the recordings.
 func (t *together) head() string {
 	switch {
+	case len(t.names) == 1:
+		return fmt.Sprintf("\nTHE RECORDING of %s\n", t.names[0])
 	case len(t.names) > 0:
 	case len(t.failed) == 0:
 		return "\nNO RECORDINGS were fetched, as no host is affected\n"
