@@ -21,7 +21,7 @@ func TestFilesOfHosts(t *testing.T) {
 // The lines below the verdict fit the terminal, and what is above is counted as the terminal shows it.
 func TestTheAnswerOfRecordingsFitsTheTerminal(t *testing.T) {
 	none := &together{}
-	gone := &together{failed: []string{"edge-1: no recording: https://10.0.0.3:9849: nobody listens there: start snag serve on that host"}}
+	gone := &together{failed: []string{"edge-1: no recording: https://10.0.0.3:9849: nothing listens there: start snag serve on that host"}}
 	some := &together{names: []string{"db-1", "edge-1"}, failed: gone.failed}
 	for want, of := range map[string]*together{
 		"NO RECORDINGS were fetched, as no host is affected": none,

@@ -131,7 +131,7 @@ func TestWhyNot(t *testing.T) {
 		"two addresses":    {port, ca, two, says(401, ""), "https://127.0.0.1:" + port + ": 401 Unauthorized: not that host's token (--recordings-token-file) (nor by 1 more of its addresses)"},
 		"a certificate":    {wants, wantsCA, one, nil, "that its --client-ca accepts: --recordings-cert"},
 		"no TLS":           {plainPort, ca, one, nil, "it has no TLS"},
-		"nobody":           {nobodyPort, ca, one, nil, "nobody listens there: start snag serve"},
+		"nobody":           {nobodyPort, ca, one, nil, "nothing listens there: start snag serve"},
 		"no address":       {port, ca, nil, nil, "no address"},
 		"longer than that": {port, ca, one, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, mostBytes+1)) }, "its recording is longer than 64 MB"},
 		"breaks off": {port, ca, one, func(w http.ResponseWriter, _ *http.Request) {

@@ -71,7 +71,7 @@ func reason(err error) (near int, why string) {
 	case errors.As(err, &unknown):
 		return nowhere, "no address of that name is known here: use {address}"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return closed, "nobody listens there: start snag serve on that host"
+		return closed, "nothing listens there: start snag serve on that host"
 	case errors.Is(err, context.Canceled):
 		return nowhere, "interrupted"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &network) && network.Timeout():
