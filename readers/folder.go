@@ -24,6 +24,14 @@ type given struct {
 	closed            []string // sentences on folders in a folder that may not be read
 }
 
+// parts counts the recordings; one of several hosts counts as several.
+func (g given) parts() (n int) {
+	for _, r := range g.open {
+		n += max(1, len(r.Parts))
+	}
+	return n
+}
+
 // expand parts what was asked for into files and recordings; of a folder that is no
 // recording, all files in it are meant. Links are not followed: what they lead to
 // may lie anywhere, and in a sosreport it is there under its own name.

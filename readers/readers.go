@@ -104,7 +104,7 @@ func Read(ctx context.Context, p Plan) error {
 		return err
 	}
 	all := sets(files, asked)
-	in := &intake{w: w, marked: len(all)+len(given.recordings) > 1, part: part}
+	in := &intake{w: w, marked: len(all)+given.parts() > 1, part: part}
 	var failed error
 	var gave bool // any file gave anything
 	stop := progress(ctx, p.Tick, files)

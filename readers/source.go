@@ -113,6 +113,10 @@ func (k *sourceSink) Append(row recording.Row) {
 		return
 	}
 	e, ok := row.(recording.Event)
+	if ok && k.of.asked && k.of.live != nil { // all of a recording is of the host that was named: it can't speak for others
+		e.Subject.Host = ""
+		row = e
+	}
 	if !ok || e.Subject.Host == "" || e.Subject.Host == k.of.host {
 		k.to.Append(row)
 		return

@@ -326,15 +326,23 @@ func (p *page) foot(r *recording.Recording) {
 	case len(r.Manifest.Files) == 0:
 		text := fmt.Sprintf("%.2f s CPU%s, latest tick %.2f s late, %s events lost", itself(r, p.CPU), load, late, units.Count(float64(lost)))
 		p.item("", p.dim(fmt.Sprintf("%-14s", "snag itself")), strings.Repeat(" ", 14), p.dim(text))
+	case lost > 0 && recordingsOnly(r):
+		p.add(p.dim(fmt.Sprintf("%-14s%s while the hosts recorded (snag show)", "lost", units.Plural(int(lost), "event"))))
 	case lost > 0:
 		p.add(p.dim(fmt.Sprintf("%-14s%s lines or records of the files were not understood or not whole (snag show)", "not read", units.Count(float64(lost)))))
 	}
+	p.clocks(r)
 	if c := closerOf(r); c != nil && p.detail.roomy {
 		p.item("", p.dim(fmt.Sprintf("%-14s", "closer look")), strings.Repeat(" ", 14), p.dim(c.Sentence(r)))
 	}
 	if r.Dir != "" {
 		p.add(p.dim(fmt.Sprintf("%-14s%s (snag show, snag judge)", "recording", r.Dir)))
 	}
+}
+
+// recordingsOnly: all files are recordings of snag's, in which nothing is not understood.
+func recordingsOnly(r *recording.Recording) bool {
+	return !slices.ContainsFunc(r.Manifest.Files, func(f recording.File) bool { return f.Format != "recording" })
 }
 
 // firstTick: what acts within it acted when the recording began, as far as

@@ -48,6 +48,9 @@ func coincideWithin(causes []recording.Interval, onsets []recording.Time, window
 // cantTell notes what falls together as the clocks are, and would by chance as well if
 // they are off by as much as they may be.
 func (g *graph) cantTell(a *candidate, effect string, off time.Duration) {
+	if len(g.in[a]) > 0 { // another cause explains it already, and is the one to look at
+		return
+	}
 	text := fmt.Sprintf("%s: %s begins with it by the hosts' clocks, which are known within %s only: that is too wide for the pattern, and snag can't tell (a capture of one connection from both hosts, or --offset HOST=…, would)",
 		a.finding.Subject.Name, effect, units.Seconds(off))
 	if !slices.Contains(g.doubts, text) && len(g.doubts) < mostDoubts {

@@ -44,6 +44,22 @@ func TestClocksKnownWithinSomething(t *testing.T) {
 	}
 }
 
+// What another cause explains is none to look at: that the clocks leave open where else it leads is nobody's question.
+func TestADoubtOfWhatIsExplainedIsNotSaid(t *testing.T) {
+	pauses, root := pausesOf300ms(), acting("root", 0.9, 3)
+	g := withClocks(pauses, 5, felt7(3.4, 11.2, 17.8, 26.1, 31.2, 40.5, 52.1))
+	g.doubts = nil
+	g.in[pauses] = []edge{{from: root, to: pauses, symptom: -1}}
+	g.cantTell(pauses, "a freeze", 5e9)
+	if len(g.doubts) != 0 {
+		t.Errorf("%q", g.doubts)
+	}
+	delete(g.in, pauses)
+	if g.cantTell(pauses, "a freeze", 5e9); len(g.doubts) != 1 {
+		t.Errorf("%q", g.doubts)
+	}
+}
+
 // A doubt that is longer than the pattern leaves nothing that time could prove, and the
 // verdict says so.
 func TestClocksKnownTooBadly(t *testing.T) {

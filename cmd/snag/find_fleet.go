@@ -23,7 +23,7 @@ import (
 type fleetFlags struct {
 	storeFlags
 
-	recordings, recordingsToken, recordingsCA string
+	recordings, recordingsToken, recordingsCA, recordingsCert, recordingsKey string
 }
 
 func (f *fleetFlags) register(cmd *cobra.Command) {
@@ -32,11 +32,13 @@ func (f *fleetFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.recordings, "recordings", "", "with --fleet: also judge what the hosts that matter recorded, together: the URL of snag serve on each, as 'https://{address}:9849', or the folder of each ring, as '/srv/rings/{host}'")
 	flags.StringVar(&f.recordingsToken, "recordings-token-file", "", "with --recordings: the file with the token of snag serve on those hosts")
 	flags.StringVar(&f.recordingsCA, "recordings-ca", "", "with --recordings: the authority of those hosts' certificates (PEM; default: the system's)")
+	flags.StringVar(&f.recordingsCert, "recordings-cert", "", "with --recordings: a certificate (PEM) that snag serve --client-ca on those hosts accepts, instead of the token")
+	flags.StringVar(&f.recordingsKey, "recordings-key", "", "the key of --recordings-cert (PEM)")
 }
 
 // withFleet are the flags of find that --fleet goes with.
-var withFleet = map[string]bool{"fleet": true, "hosts": true, "hosts-from": true, "fleet-header": true, "at": true, "json": true, "quiet": true,
-	"recordings": true, "recordings-token-file": true, "recordings-ca": true, "out": true}
+var withFleet = map[string]bool{"fleet": true, "hosts": true, "hosts-from": true, "fleet-header": true, "at": true, "json": true, "quiet": true, "verbose": true,
+	"recordings": true, "recordings-token-file": true, "recordings-ca": true, "recordings-cert": true, "recordings-key": true, "out": true}
 
 // mostFleet is how long the store may take.
 const mostFleet = time.Minute
@@ -64,8 +66,8 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 	if err != nil {
 		return err
 	}
-	if from == nil && f.out != "" {
-		return cli.Usage("--out: with --fleet it keeps what --recordings fetches")
+	if err := f.checkOut(from); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), mostFleet)
 	defer cancel()
@@ -80,17 +82,26 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 }
 
 // judgeFleet shows what holds up which hosts, and chooses the exit code. from is where their recordings are; nil: none
-// are asked for.
-func (f *findFlags) judgeFleet(ctx context.Context, store hosts.Querier, all *hosts.Fleet, from *fetch.Source) (err error) {
+// are asked for. The store's answer does not wait for them.
+func (f *findFlags) judgeFleet(ctx context.Context, store hosts.Querier, all *hosts.Fleet, from *fetch.Source) error {
 	causes := all.Causes()
 	standing := all.Standing(causes)
-	var more *together
-	if from != nil {
-		if more, err = joined(ctx, f, store, from, all, causes); err != nil {
-			return fmt.Errorf("find --fleet: %w", err)
+	if !f.show.json {
+		if err := all.WriteText(shown.To(os.Stdout), f.fleet.store, causes); err != nil {
+			return err
 		}
 	}
-	err = f.showFleet(all, causes, more)
+	var more *together
+	if from != nil {
+		more = f.joined(ctx, store, from, all, causes)
+	}
+	var err error
+	switch {
+	case f.show.json:
+		err = writeFleetJSON(all, causes, more)
+	case more != nil:
+		err = more.write(os.Stdout)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -102,21 +113,14 @@ func (f *findFlags) judgeFleet(ctx context.Context, store hosts.Querier, all *ho
 	return nil
 }
 
-func (f *findFlags) showFleet(all *hosts.Fleet, causes []hosts.Cause, more *together) error {
-	if f.show.json {
-		d := all.Document(causes)
-		if more != nil {
-			more.document(&d)
-		}
-		enc := json.NewEncoder(shown.JSON(os.Stdout))
-		enc.SetIndent("", "  ")
-		return enc.Encode(d)
+func writeFleetJSON(all *hosts.Fleet, causes []hosts.Cause, more *together) error {
+	d := all.Document(causes)
+	if more != nil {
+		more.document(&d)
 	}
-	err := all.WriteText(shown.To(os.Stdout), f.fleet.store, causes)
-	if err == nil && more != nil {
-		err = more.write(os.Stdout)
-	}
-	return err
+	enc := json.NewEncoder(shown.JSON(os.Stdout))
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
 }
 
 // fleetTime is the time that --at names; now without it.

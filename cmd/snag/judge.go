@@ -40,6 +40,8 @@ type showFlags struct {
 	own bool
 	// transient: the recording is removed afterwards: no command is named that reads it again.
 	transient bool
+	// elsewhere is of a recording of other hosts; nil: it is of this one, or given by its name.
+	elsewhere *elsewhere
 	// otlp is where the verdict is sent; nil: this command sends none.
 	otlp *otlpFlags
 }
@@ -140,8 +142,11 @@ func judgeAndShow(ctx context.Context, dir string, f showFlags) error {
 	}
 	r.Manifest.Symptoms = append(r.Manifest.Symptoms, f.symptoms...)
 	v := verdict.Judge(r)
-	if f.transient {
+	switch {
+	case f.transient:
 		r.Dir = ""
+	case f.elsewhere != nil:
+		r.Dir = f.elsewhere.kept
 	}
 	if f.ready != nil {
 		f.ready()
@@ -181,6 +186,9 @@ func exitOf(v *verdict.Verdict) error {
 func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
 	out := textBeside(f.html)
 	o := report.Options{Color: isTerminal(out) && os.Getenv("NO_COLOR") == "", Verbose: f.verbose, Width: columns(), Height: rows()}
+	if f.elsewhere != nil {
+		o.Height = f.elsewhere.rows
+	}
 	if report.HasPlan(v) && o.Height > 0 && !f.transient {
 		o.Height-- // the line about it
 	}
@@ -193,8 +201,8 @@ func (f *showFlags) writeText(v *verdict.Verdict, dir string) error {
 	if err := report.WriteFound(out, v.Recording); err != nil {
 		return err
 	}
-	if f.transient {
-		return nil
+	if f.transient || f.elsewhere != nil {
+		return nil // a plan is made on the host that it is for
 	}
 	return report.WritePlanHint(out, v, dir)
 }

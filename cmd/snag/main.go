@@ -38,7 +38,7 @@ against, what it ruled out, and what it could not see. It changes nothing.
 		RunE: runRoot, PersistentPreRun: sayWithoutRoot,
 	}
 	root.AddCommand(findCommand(), recordCommand(), incidentsCommand(), profileCommand(), syscallsCommand(), blockedCommand(), judgeCommand(), compareCommand(), baselineCommand(), reportCommand(), readCommand(),
-		showCommand(), suspectsCommand(), watchCommand(), loadCommand(), eliminateCommand(), tuneCommand(), drainCommand(), mcpCommand(), serveCommand(), versionCommand(), manualCommand(), labMovedCommand(), cleanCommand(), pageWriterCommand(), thinCommand(), packCommand())
+		showCommand(), suspectsCommand(), watchCommand(), loadCommand(), eliminateCommand(), tuneCommand(), drainCommand(), mcpCommand(), serveCommand(), versionCommand(), manualCommand(), labMovedCommand(), cleanCommand(), pageWriterCommand(), thinCommand(), packCommand(), cutRingCommand())
 	group(root)
 	complete(root)
 	return root

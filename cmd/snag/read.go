@@ -28,6 +28,8 @@ type readFlags struct {
 	mapFile  string
 	timeline string
 	show     showFlags
+	fetched  bool // for snag find --fleet: the files are what other hosts sent
+	of       elsewhere
 }
 
 func readCommand() *cobra.Command {
@@ -67,6 +69,7 @@ that is; so it is after Ctrl-C. Exit codes: 0 nothing wrong,
 	flags.StringVar(&f.mapFile, "map", "", "what lines of logs mean, as named patterns: a file, or one that is ready ("+strings.Join(logs.Maps(), ", ")+")")
 	flags.StringVar(&f.timeline, "timeline", "", "what all files say of this stream, peer or process, in order, before the verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the verdict")
+	f.registerFetched(flags)
 	f.show.register(cmd)
 	return cmd
 }
@@ -89,6 +92,11 @@ func read(cmd *cobra.Command, f *readFlags, args []string) error {
 	dir := f.out
 	if dir == "" {
 		if dir, err = private.New(time.Now()); err != nil {
+			return err
+		}
+	}
+	if f.fetched {
+		if err := f.asFetched(len(files)); err != nil {
 			return err
 		}
 	}

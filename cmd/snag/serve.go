@@ -78,6 +78,9 @@ func serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if config != nil {
+		at = at.Certified(config.Certificates[0].Leaf)
+	}
 	token, where, err := f.readToken()
 	if err != nil {
 		return err

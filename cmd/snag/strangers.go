@@ -24,8 +24,12 @@ const (
 
 // bound ends the program, with an error that names the bound, once what it does with the
 // recording at path takes more. It is called before a stranger's recording is opened.
-func bound(path string) {
+func bound(path string) { boundTimes(path, 1) }
+
+// boundTimes is bound for so many times of what one recording may take.
+func boundTimes(path string, times int) {
 	memory, _ := recording.MaxMemory() // main said what is wrong with it
+	memory *= int64(times)
 	most := time.Duration(float64(strangersTime) * float64(memory) / (1 << 30))
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(heapOfMemory * float64(memory)))

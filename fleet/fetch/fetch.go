@@ -7,18 +7,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"snag/internal/private"
-	"snag/internal/shown"
-	"snag/recorder"
-	"snag/recording"
 )
 
 // Source says where the recordings of a host are: the URL of snag serve there, as https://{address}:9849, or the folder
@@ -27,17 +21,30 @@ type Source struct {
 	template string
 	headers  http.Header
 	http     http.Client
+	cut      Cut
 }
 
-// Bounds of one recording.
+// Cut cuts a time out of a ring that is a folder here, into a file. The ring may be of another host, and hostile.
+type Cut func(ctx context.Context, ring string, from, to time.Time, file string) error
+
+// Bounds of one recording. A minute of a host with 40,000 sockets is 1.2 MB.
 const (
-	mostBytes = 256 << 20
-	mostTime  = 2 * time.Minute
+	mostBytes = 64 << 20
+	mostTime  = 90 * time.Second // snag serve has a minute to cut it
+	dialTime  = 3 * time.Second  // to an address that may be of a network which is not reached from here
+	shakeTime = 5 * time.Second
 )
 
-// New reads a template. ca is a file with the authority of the hosts' certificates; "" are the system's.
-func New(template string, headers http.Header, ca string) (*Source, error) {
-	s := &Source{template: template, headers: headers}
+// Access is how this side and the hosts know each other.
+type Access struct {
+	Headers   http.Header // with the token
+	CA        string      // the file with the authority of the hosts' certificates; "": the system's
+	Cert, Key string      // the files of a certificate that the hosts accept (snag serve --client-ca); "": none
+}
+
+// New reads a template.
+func New(template string, by Access, cut Cut) (*Source, error) {
+	s := &Source{template: template, headers: by.Headers, cut: cut}
 	placed := strings.Contains(template, "{host}") || strings.Contains(template, "{address}")
 	if placed && filepath.IsAbs(template) {
 		return s, nil
@@ -45,104 +52,97 @@ func New(template string, headers http.Header, ca string) (*Source, error) {
 	if err := checkURL(template, "neither an http:// or https:// URL nor a folder", "https://{address}:9849, or /srv/rings/{host}"); err != nil {
 		return nil, err
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if ca != "" {
-		b, err := os.ReadFile(ca)
-		if err != nil {
-			return nil, err
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(b) {
-			return nil, fmt.Errorf("%s holds no certificate in PEM", ca)
-		}
+	if strings.HasPrefix(template, "http://") && by.Headers.Get("Authorization") != "" {
+		return nil, errors.New("the token would cross the network in clear: write https://")
+	}
+	config, err := by.config()
+	if err != nil {
+		return nil, err
 	}
 	s.http = http.Client{
-		Transport:     &http.Transport{TLSClientConfig: config, ResponseHeaderTimeout: mostTime, DisableKeepAlives: true},
+		Transport: &http.Transport{
+			DialContext:     (&net.Dialer{Timeout: dialTime}).DialContext,
+			TLSClientConfig: config, TLSHandshakeTimeout: shakeTime, ResponseHeaderTimeout: mostTime,
+			MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true, DisableCompression: true,
+		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return s, nil
 }
 
-// Get writes what a host recorded in a time into a file. Of several addresses the first that answers is taken.
+// config is that of TLS.
+func (by Access) config() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if by.CA != "" {
+		b, err := os.ReadFile(by.CA)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(b) {
+			return nil, fmt.Errorf("%s holds no certificate in PEM", by.CA)
+		}
+	}
+	if by.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(by.Cert, by.Key)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificate %s and its key %s: %w", by.Cert, by.Key, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// Get writes what a host recorded in a time into a file. Of several addresses the first that gives it is taken; the
+// error is of the one that came nearest to it.
 func (s *Source) Get(ctx context.Context, host string, addresses []string, from, to time.Time, file string) error {
-	if !strings.Contains(s.template, "{address}") {
-		addresses = []string{""}
+	places, err := s.places(host, addresses)
+	if err != nil {
+		return err
 	}
-	if len(addresses) == 0 {
-		return errors.New("no address of it is known")
-	}
-	var all error
-	for _, a := range addresses {
-		var err error
+	var nearest error
+	for _, at := range places {
 		if filepath.IsAbs(s.template) {
-			err = fromRing(strings.NewReplacer("{host}", host, "{address}", a).Replace(s.template), host, from, to, file)
+			err = s.cut(ctx, at, from, to, file)
 		} else {
-			err = s.ask(ctx, filled(s.template, host, a), from, to, file)
+			err = s.ask(ctx, at, from, to, file)
 		}
 		if err == nil {
 			return nil
 		}
-		all = errors.Join(all, err)
-	}
-	return all
-}
-
-// fromRing cuts a ring that is a folder here.
-func fromRing(dir, host string, from, to time.Time, file string) error {
-	if host == "" || strings.ContainsAny(host, "/\x00") || host == "." || host == ".." {
-		return fmt.Errorf("the host's name %q is no name of a folder", host)
-	}
-	r, err := recorder.Ring{Dir: dir}.Read(recording.Time(from.UnixNano()), recording.Time(to.UnixNano()))
-	if err != nil {
-		return err
-	}
-	return r.PackTo(file)
-}
-
-func (s *Source) ask(ctx context.Context, at string, from, to time.Time, file string) error {
-	ctx, cancel := context.WithTimeout(ctx, mostTime)
-	defer cancel()
-	query := url.Values{"from": {from.UTC().Format(time.RFC3339Nano)}, "to": {to.UTC().Format(time.RFC3339Nano)}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(at, "/")+"/recording?"+query.Encode(), nil)
-	if err != nil {
-		return fmt.Errorf("ask %s: %w", at, err)
-	}
-	for name, values := range s.headers {
-		req.Header[name] = values
-	}
-	resp, err := s.http.Do(req)
-	if err != nil {
-		var with *url.Error
-		if errors.As(err, &with) {
-			err = with.Err
+		if nearest == nil || nearness(err) > nearness(nearest) {
+			nearest = err
 		}
-		return fmt.Errorf("ask %s: %w", at, err)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("ask %s: %s", at, refused(resp))
+	if n := len(places) - 1; n > 0 {
+		return fmt.Errorf("%w (nor by %d more of its addresses)", nearest, n)
 	}
-	return private.Put(file, func(w io.Writer) error {
-		n, err := io.Copy(w, io.LimitReader(resp.Body, mostBytes+1))
+	return nearest
+}
+
+// places are the URLs or folders that the template names for a host.
+func (s *Source) places(host string, addresses []string) (out []string, err error) {
+	folder := filepath.IsAbs(s.template)
+	if strings.Contains(s.template, "{host}") {
 		switch {
-		case err != nil:
-			return fmt.Errorf("ask %s: after %d bytes: %w", at, n, err)
-		case n > mostBytes:
-			return fmt.Errorf("ask %s: its recording is longer than %d MB", at, mostBytes>>20)
+		case folder && (host == "" || strings.ContainsAny(host, "/\x00") || host == "." || host == ".."):
+			return nil, fmt.Errorf("the host's name %q is no name of a folder", host)
+		case !folder && !aName.MatchString(host):
+			return nil, fmt.Errorf("the host's name %q is no name in a URL: use {address}", host)
 		}
-		return nil
-	})
-}
-
-// refused is why there is no recording.
-func refused(resp *http.Response) string {
-	b, _ := io.ReadAll(io.LimitReader(resp.Body, 2048)) // what is there of it
-	text := shown.Cut(shown.Text(strings.Join(strings.Fields(string(b)), " ")), 200)
-	switch {
-	case resp.StatusCode == http.StatusUnauthorized:
-		return resp.Status + ": the token is missing or not that host's: --recordings-token-file"
-	case text == "":
-		return resp.Status
 	}
-	return resp.Status + ": " + text
+	if !strings.Contains(s.template, "{address}") {
+		addresses = []string{""}
+	}
+	if len(addresses) == 0 {
+		return nil, errors.New("the store has no address that is its alone: use {host}")
+	}
+	for _, a := range addresses {
+		if folder {
+			out = append(out, strings.NewReplacer("{host}", host, "{address}", a).Replace(s.template))
+		} else {
+			out = append(out, filled(s.template, host, a))
+		}
+	}
+	return out, nil
 }

@@ -530,6 +530,23 @@ func TestHostsThatMatter(t *testing.T) {
 	}
 }
 
+// An address that two hosts have leads to one of them, and nobody knows to which.
+func TestAddressesThatAreAHostsAlone(t *testing.T) {
+	s := &store{}
+	for name, at := range map[string]string{"a": "10.0.0.1", "b": "10.0.0.2"} {
+		s.host(name, "", at, time.Second)
+		s.add("snag_host_address", name, 1, "address", "172.17.0.1")
+		s.add("snag_host_address", name, 1, "address", "fd00::"+name)
+	}
+	_, _, f := told(t, s, "")
+	if err := f.Locate(t.Context(), s, []*Host{f.Hosts["a"], f.Hosts["b"]}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.Addresses(f.Hosts["a"]), " "); got != "10.0.0.1 fd00::a" {
+		t.Error(got)
+	}
+}
+
 // Clocks five minutes apart: what such a host sent is read at the time that its clock shows, and it is neither gone nor
 // unknown.
 func TestClocksFiveMinutesApart(t *testing.T) {

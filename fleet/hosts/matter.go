@@ -53,10 +53,11 @@ func (f *Fleet) Locate(ctx context.Context, q Querier, these []*Host) error {
 	})
 }
 
-// Addresses under which others ask a host, as far as they were read.
+// Addresses under which others ask a host, as far as they were read. Those that another host has as well are left out:
+// a container bridge's is the same on many hosts, and leads from here to this one.
 func (f *Fleet) Addresses(h *Host) (out []string) {
 	for a, names := range f.byAddress {
-		if slices.Contains(names, h.Name) {
+		if len(names) == 1 && names[0] == h.Name && a.Zone() == "" && !a.IsLoopback() {
 			out = append(out, a.String())
 		}
 	}

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +18,14 @@ import (
 // Address is where a server listens.
 type Address struct {
 	host, port string
+	cert       *x509.Certificate // nil: none
+}
+
+// Certified is the address of a server that has a certificate, whose names are its own: no page of a stranger's can
+// have them, as the browser would refuse the certificate.
+func (a Address) Certified(c *x509.Certificate) Address {
+	a.cert = c
+	return a
 }
 
 // ParseAddress reads an address: :PORT is this host alone, ADDRESS:PORT what it says.
@@ -31,7 +40,7 @@ func ParseAddress(text string) (Address, error) {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	return Address{host, port}, nil
+	return Address{host: host, port: port}, nil
 }
 
 func quoted(text string) string { return strconv.Quote(shown.Cut(shown.Text(text), 80)) }
@@ -42,7 +51,7 @@ func Of(l net.Listener) Address {
 	if err != nil {
 		return Address{}
 	}
-	return Address{host, port}
+	return Address{host: host, port: port}
 }
 
 func (a Address) String() string { return net.JoinHostPort(a.host, a.port) }
@@ -83,9 +92,10 @@ func (a Address) Listen(what string) (net.Listener, error) {
 }
 
 // errHost is a request under a name that is not this server's.
-var errHost = errors.New("this server answers under an IP address, localhost or the name that it was given")
+var errHost = errors.New("this server answers under an IP address, localhost, the name that it was given, or one of its certificate")
 
-// MayAsk reports whether a request's Host names this server: an IP address, localhost, or the name that it was given.
+// MayAsk reports whether a request's Host names this server: an IP address, localhost, the name that it was given, or
+// one of its certificate.
 // Another name may be a page of a stranger that has its name point here (DNS rebinding).
 func (a Address) MayAsk(host string) error {
 	name := host
@@ -97,6 +107,9 @@ func (a Address) MayAsk(host string) error {
 		return nil
 	}
 	if strings.EqualFold(name, "localhost") || strings.EqualFold(name, a.host) {
+		return nil
+	}
+	if a.cert != nil && a.cert.VerifyHostname(name) == nil {
 		return nil
 	}
 	return errHost

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/x509"
 	"net"
 	"strings"
 	"testing"
@@ -38,6 +39,23 @@ func TestWhoMayAsk(t *testing.T) {
 		if err := named.MayAsk(host); (err == nil) != may {
 			t.Errorf("%q: %v", host, err)
 		}
+	}
+}
+
+// A host is asked by its name: one of its certificate, and no other.
+func TestTheNamesOfACertificate(t *testing.T) {
+	plain, err := ParseAddress("10.0.0.7:9849")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := plain.Certified(&x509.Certificate{DNSNames: []string{"web1", "*.shop.example"}})
+	for host, may := range map[string]bool{"web1:9849": true, "WEB1": true, "db.shop.example:9849": true, "web2:9849": false, "shop.example": false, "": false} {
+		if err := a.MayAsk(host); (err == nil) != may {
+			t.Errorf("%q: %v", host, err)
+		}
+	}
+	if plain.MayAsk("web1:9849") == nil {
+		t.Error("a name without a certificate")
 	}
 }
 

@@ -34,12 +34,14 @@ type Options struct {
 
 // Bounds.
 const (
-	atOnce     = 16              // requests for pages at a time
-	mostPages  = 2               // pages that are made at a time, each of which may take a CPU
-	makeTime   = 2 * time.Minute // for a page
-	keptPages  = 8
-	fresh      = time.Second // how old a state may be that another reader gets too
-	mostGroups = 200
+	atOnce    = 16 // requests for pages at a time
+	mostPages = 2  // pages and recordings that are made at a time, each of which may take a CPU
+	// mostWaiting requests for recordings are served at a time, most of which wait for their turn.
+	mostWaiting = 8
+	makeTime    = 2 * time.Minute // for a page
+	keptPages   = 8
+	fresh       = time.Second // how old a state may be that another reader gets too
+	mostGroups  = 200
 )
 
 // site is what the handlers share.
@@ -68,7 +70,7 @@ func Handler(o Options) http.Handler {
 	open := http.NewServeMux()
 	open.Handle("/", o.Access.Pages(web.ReadOnly(web.AtMost(atOnce, read))))
 	s.fleet(open)
-	open.Handle("/recording", o.Access.Program(web.ReadOnly(web.AtMost(mostPages, http.HandlerFunc(s.recording)))))
+	open.Handle("/recording", o.Access.Program(web.ReadOnly(web.AtMost(mostWaiting, http.HandlerFunc(s.recording)))))
 	open.Handle("/mcp", o.Access.Program(o.MCP))
 	open.HandleFunc("/login", o.Access.Login)
 	open.HandleFunc("/logout", o.Access.Logout)
@@ -118,6 +120,7 @@ func (s *site) incident(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("there is no incident %d, or it was removed to keep the ring's size: %v", id, errors.Unwrap(err)), http.StatusNotFound)
 		return
 	}
+	longer(w, 2*makeTime) // it may wait in line
 	b, err := s.pageOf(r.Context(), pageKey{id, i.Judgements})
 	if err != nil {
 		http.Error(w, fmt.Sprintf("make the page of incident %d: %v; try: snag incidents show %d", id, err, id), http.StatusInternalServerError)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"snag/internal/web"
 	"snag/recorder"
@@ -20,12 +21,13 @@ func TestRecording(t *testing.T) {
 	var argv []string
 	folders := []string{}
 	run := func(_ context.Context, c agent.Command) (agent.Output, error) {
+		time.Sleep(60 * time.Millisecond) // longer than the server gives others
 		var err error
 		if argv, err = c.Argv(); err != nil {
 			return agent.Output{}, err
 		}
 		for _, a := range argv {
-			if a == "--from=2026-11-30T01:00:00Z" {
+			if a == "--from=2025-11-30T01:00:00Z" {
 				return agent.Output{}, errors.New("the ring begins at 14:00")
 			}
 			if out, is := strings.CutPrefix(a, "--out="); is {
@@ -42,6 +44,7 @@ func TestRecording(t *testing.T) {
 			folders = append(folders, dir)
 			return dir, err
 		}})
+	server.Config.WriteTimeout = 30 * time.Millisecond
 	server.Start()
 	defer server.Close()
 	ask := func(query, bearer string) (int, string) {
@@ -63,7 +66,7 @@ func TestRecording(t *testing.T) {
 		}
 		return resp.StatusCode, string(b)
 	}
-	whole := "from=2026-11-30T14:16:28Z&to=2026-11-30T14:17:28Z"
+	whole := "from=2025-11-30T14:16:28Z&to=2025-11-30T14:17:28Z"
 	for _, c := range []struct {
 		query, bearer string
 		code          int
@@ -72,11 +75,11 @@ func TestRecording(t *testing.T) {
 		{whole, token, 200, "a recording"},
 		{whole, "", 401, ""},
 		{whole, "wrong", 401, ""},
-		{"from=2026-11-30T14:16:28Z", token, 400, "to: no time"},
-		{"from=x&to=2026-11-30T14:17:28Z", token, 400, "from: no time"},
-		{"from=2026-11-30T14:17:28Z&to=2026-11-30T14:16:28Z", token, 400, "must be after"},
-		{"from=2026-11-30T10:16:28Z&to=2026-11-30T14:17:28Z", token, 400, "at the most"},
-		{"from=2026-11-30T01:00:00Z&to=2026-11-30T01:01:00Z", token, 404, "the ring begins at 14:00"},
+		{"from=2025-11-30T14:16:28Z", token, 400, "to: no time"},
+		{"from=x&to=2025-11-30T14:17:28Z", token, 400, "from: no time"},
+		{"from=2025-11-30T14:17:28Z&to=2025-11-30T14:16:28Z", token, 400, "must be after"},
+		{"from=2025-11-30T10:16:28Z&to=2025-11-30T14:17:28Z", token, 400, "at the most"},
+		{"from=2025-11-30T01:00:00Z&to=2025-11-30T01:01:00Z", token, 404, "the ring begins at 14:00"},
 	} {
 		code, body := ask(c.query, c.bearer)
 		if code != c.code || !strings.Contains(body, c.want) {
