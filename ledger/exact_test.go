@@ -43,6 +43,38 @@ func TestAStopWithExactTimes(t *testing.T) {
 	stopped(0.97)
 }
 
+// The JVM counts the time until its last thread has stopped apart from the stop. Requests that end when the stop is over
+// were open in the second before as well.
+func TestTheTimeUntilAllThreadsHaveStopped(t *testing.T) {
+	c, err := rectest.Parse([]byte(`A thread reaches no safepoint for 0.98 s, for which all others wait; the collection itself takes 7 ms.
+-- manifest --
+{"seconds": 6}
+-- processes --
+{"t":"0..6","pid":60,"comm":"java","netns":1,"state":"S","threads":9,"cpu_seconds":"1+0.5x"}
+-- samples --
+snag_jvm_safepoint_seconds_total{pid="60"} 0 0 0 0 0.007 0.007 0.007
+snag_jvm_safepoint_sync_seconds_total{pid="60"} 0 0 0 0 0.98 0.98 0.98
+-- events --
+{"t":3.6,"end":3.607,"kind":"gc-pause","subject":{"kind":"process","pid":60,"comm":"java"},"attrs":{"collector":"Copy"},"value":0.007,"unit":"s"}
+-- turns --
+{"t":1,"netns":1,"role":"serve","local":"10.0.0.1:8080","remote":"10.0.0.7","pid":60,"comm":"java","n":40,"sum":0.04,"max":0.002,"hist":[0,0,0,0,0,0,0,0,0,0,0,40]}
+{"t":3,"netns":1,"role":"serve","local":"10.0.0.1:8080","remote":"10.0.0.7","pid":60,"comm":"java","n":28,"sum":7.86,"max":0.98,"wait_sum":0.2,"hist":[0,0,0,0,0,0,0,0,0,0,0,20,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,8]}
+{"t":4,"netns":1,"role":"serve","local":"10.0.0.1:8080","remote":"10.0.0.7","pid":60,"comm":"java","n":40,"sum":0.04,"max":0.002,"hist":[0,0,0,0,0,0,0,0,0,0,0,40]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, event := range []bool{true, false} {
+		if !event {
+			c.Recording.Events = nil // an older JVM reports only counts
+		}
+		l := Build(scene.Build(c.Recording), c.Recording)
+		if share := l.Parties[0].Share(Pause); share < 0.9 {
+			t.Errorf("with the event: %t: %.2f of its time is booked to the stop:\n%s", event, share, table(l))
+		}
+	}
+}
+
 // Nobody looked at its threads: that its control group may not run is known all the same, and for how long.
 func TestAQuotaThatNobodyLookedAt(t *testing.T) {
 	c, err := rectest.Parse([]byte(`A server whose control group has used up its quota for nine tenths of the time.

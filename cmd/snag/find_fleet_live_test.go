@@ -28,7 +28,7 @@ type twoHosts struct {
 
 const (
 	fleetEdge, fleetDB, promStore = "10.97.0.11", "10.97.0.12", "10.97.0.15"
-	fleetURL                       = "http://" + promStore + ":9090"
+	fleetURL                      = "http://" + promStore + ":9090"
 )
 
 func newTwoHosts(t *testing.T) *twoHosts {
