@@ -53,7 +53,8 @@ func pauses(s *scene.Scene, r *recording.Recording) covered {
 			}
 		}
 	}
-	// Stops without an event are only counted, and the time until all threads had stopped is, apart from the stop itself.
+	// Stops without an event are only counted, and the time until all threads had stopped is, apart from the stop
+	// itself.
 	for _, p := range s.Processes {
 		pid, counted := p.Subject.PID, covered{}
 		for _, name := range []string{"snag_jvm_safepoint_seconds_total", "snag_jvm_safepoint_sync_seconds_total"} {
@@ -66,8 +67,8 @@ func pauses(s *scene.Scene, r *recording.Recording) covered {
 	return out
 }
 
-// steps adds what a counter of stopped seconds grew by. It grows at the end of a stop: that of an event between the two
-// looks, if there is one, else the middle between them.
+// steps adds what a counter of stopped seconds grew by. It grows at the end of a stop: that of an event between the
+// two looks, if there is one, else the middle between them.
 func (c covered) steps(window recording.Interval, pid int, series recording.Series, events []recording.Interval) {
 	for _, grown := range series.Steps() {
 		if grown.V <= 0 || grown.T <= window.Start {

@@ -43,8 +43,8 @@ func TestAStopWithExactTimes(t *testing.T) {
 	stopped(0.97)
 }
 
-// The JVM counts the time until its last thread has stopped apart from the stop. Requests that end when the stop is over
-// were open in the second before as well.
+// The JVM counts the time until its last thread has stopped apart from the stop. Requests that end when the stop is
+// over were open in the second before as well.
 func TestTheTimeUntilAllThreadsHaveStopped(t *testing.T) {
 	c, err := rectest.Parse([]byte(`A thread reaches no safepoint for 0.98 s, for which all others wait; the collection itself takes 7 ms.
 -- manifest --

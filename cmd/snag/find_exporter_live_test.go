@@ -22,9 +22,9 @@ import (
 	"snag/internal/netns/netnstest"
 )
 
-// A host with Debian's node_exporter and no recorder, scraped by Debian's Prometheus: a listener's queue runs over and
-// datagrams find a full buffer, in a network namespace of the test. Both are signs; nobody is accused, and nobody
-// cleared.
+// A host with Debian's node_exporter and no recorder, scraped by Debian's Prometheus: a listener's queue runs over
+// and datagrams find a full buffer, in a network namespace of the test. Both are signs; nobody is accused, and
+// nobody cleared.
 func TestFindInAStoreOfNodeExporter(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("not root: no network namespace")
@@ -62,8 +62,8 @@ func TestFindInAStoreOfNodeExporter(t *testing.T) {
 		t.Fatalf("exit %d: %+v", code, found)
 	}
 	for sign, counter := range map[string]string{"listen-overflow": "ListenOverflows", "udp-receive-buffer-full": "RcvbufErrors"} {
-		// At least what was counted before the last scrape. A rate reaches beyond its first and last sample by up to half
-		// of what is between them.
+		// At least what was counted before the last scrape. A rate reaches beyond its first and last sample by up to
+		// half of what is between them.
 		if got := signOf(found, sign); got == nil || got.Usual != nil || got.Value < 0.8*float64(grown[counter]) || got.Value > 1.5*float64(later[counter]-began[counter]) {
 			t.Errorf("%s: %+v, and the counter grew by %d", sign, got, grown[counter])
 		}

@@ -16,8 +16,8 @@ import (
 	"snag/lab"
 )
 
-// twoHosts are network namespaces: nginx on edge asks a service on db, both are recorded and serve their recordings, and a store has what the
-// recorders send.
+// twoHosts are network namespaces: nginx on edge asks a service on db, both are recorded and serve their recordings,
+// and a store has what the recorders send.
 type twoHosts struct {
 	*lab.Stage
 	t         *testing.T

@@ -43,8 +43,8 @@ type Sign struct {
 	Name    string
 	Suspect bool   // Name is a suspect's
 	Subject string // a device; "": the host
-	// Value over the last minutes and in the hour before, in Unit; Usual is nil where that hour is not known. A count is
-	// for as long as Window.
+	// Value over the last minutes and in the hour before, in Unit; Usual is nil where that hour is not known. A
+	// count is for as long as Window.
 	Value float64
 	Usual *float64
 	Unit  string // of a share: "share", from 0 to 1

@@ -44,8 +44,8 @@ func filled(template, host, address string) string {
 	return strings.NewReplacer("{host}", host, "{address}", address).Replace(template)
 }
 
-// aName is what a host may be called in a URL: the store's labels may hold anything, and with other characters the token
-// could go to another host than the template names.
+// aName is what a host may be called in a URL: the store's labels may hold anything, and with other characters the
+// token could go to another host than the template names.
 var aName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?$`)
 
 // To is the page of a host; "" where its name or its address, which may be "", are none that a link can have.
