@@ -12,7 +12,7 @@ import (
 // for, and moves them.
 const (
 	mostModules = 62
-	mostMB = 41.7 // linked as the Makefile links it
+	mostMB      = 41.7 // linked as the Makefile links it
 )
 
 // heavy are modules that no part of snag needs, and that came with one small thing once.
