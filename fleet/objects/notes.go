@@ -16,8 +16,8 @@ func (s *Sender) trouble(err error) {
 	}
 	s.mu.Lock()
 	s.count.Failed++
-	again := s.told == code
-	s.told = code
+	again := s.noted == code
+	s.noted = code
 	s.mu.Unlock()
 	if !again {
 		s.note(err.Error() + "; recording goes on, incidents wait in the ring")
@@ -27,8 +27,8 @@ func (s *Sender) trouble(err error) {
 // works notes that the store works again.
 func (s *Sender) works() {
 	s.mu.Lock()
-	was, c := s.told, s.count
-	s.told = ""
+	was, c := s.noted, s.count
+	s.noted = ""
 	s.mu.Unlock()
 	if was != "" {
 		s.note(fmt.Sprintf("%s works again; incidents that wait: %d, lost: %d", s.p.Store, c.Waiting, c.Lost))

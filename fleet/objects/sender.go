@@ -57,7 +57,7 @@ type Sender struct {
 
 	mu    sync.Mutex
 	count Counts
-	told  string // the code of the last failure that was noted; "": the store works
+	noted string // the code of the last failure that was noted; "": the store works
 }
 
 // NewSender makes a sender.
