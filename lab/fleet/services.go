@@ -17,7 +17,7 @@ var appSource string
 
 // Tools that a fleet needs.
 var Tools = append([]lab.Tool{
-	lab.IP, lab.TC, lab.NFT, lab.Sysctl, {Command: "haproxy", Package: "haproxy"}, {Command: "curl", Package: "curl"}, {Command: "prometheus", Package: "prometheus"},
+	lab.IP, lab.TC, lab.NFT, lab.Sysctl, lab.Unshare, {Command: "haproxy", Package: "haproxy"}, {Command: "curl", Package: "curl"}, {Command: "prometheus", Package: "prometheus"},
 	{Command: "java", Package: "default-jdk-headless"}, {Command: "javac", Package: "default-jdk-headless"},
 }, origin.Tools...)
 
