@@ -154,7 +154,7 @@ func (v *Service) unanswered(failed, of float64, as string) (float64, float64, s
 // Failing are a service's errors as a symptom; false where so few may be meant.
 func (v *Service) Failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	failed, of, as := v.Failed()
-	floor, what := LeastFailed(as), "answers"
+	floor, what := leastFailed(as), "answers"
 	if _, _, tls := recording.IsTLSAlert(as); tls || refusesSession(as) {
 		// A handshake or a login has several answers, and a connection that goes on many more: of
 		// those that were refused there are one each.
@@ -184,8 +184,8 @@ func (v *Service) Failing(s *Scene, r *recording.Recording) (Symptom, bool) {
 	}, s), failed >= floor*of
 }
 
-// LeastFailed is the share of a service's answers from which errors of a kind are a fault.
-func LeastFailed(as string) float64 {
+// leastFailed is the share of a service's answers from which errors of a kind are a fault.
+func leastFailed(as string) float64 {
 	for _, kind := range []string{"HTTP", "SIP", "RTSP", noAnswer} {
 		if strings.HasPrefix(as, kind) {
 			return failedOfAll

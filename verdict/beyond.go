@@ -10,7 +10,7 @@ import (
 
 // Suspects whose cause may be on another host: whom a process waits for, and who sends a stream.
 var (
-	atWhomItAsks = []string{"slow-dependency", "upstream-refused", "error-answers"}
+	atWhomItAsks = []string{"slow-dependency", "upstream-refused"}
 	atWhoSends   = []string{"encoder-stall", "publisher-sends-less", "uplink-throttled", "uplink-blackhole", "server-stall"}
 )
 

@@ -94,6 +94,9 @@ func (f *Fleet) follow(h *Host, way []Step) (Cause, []Step) {
 	if step, at := f.lostAt(h); at != nil && !left(way, at) {
 		return f.follow(at, with(way, step))
 	}
+	if len(h.failing) > 0 {
+		return f.together(h, h.failing, way)
+	}
 	steps := h.waitsFor()
 	switch {
 	case len(steps) == 0:

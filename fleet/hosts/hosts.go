@@ -34,6 +34,8 @@ type Host struct {
 	// Exporter is its node_exporter, where no recorder says more (exporters.go); nil: none, or none that matters.
 	Exporter *exporter.Host
 
+	// failing are the ways to those whose errors it passes on (failing.go).
+	failing []Step
 	// forwards are the servers behind addresses of services, as this host leads or balances them, those with most
 	// connections first.
 	forwards map[string][]forward

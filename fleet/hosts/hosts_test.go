@@ -112,6 +112,8 @@ func wanted(q string, x prom.Sample, served map[string]float64) bool {
 		return name == "seen" && now.Sub(time.UnixMilli(int64(1000*x.Value))) < 5*time.Minute
 	case strings.Contains(q, "last_over_time"):
 		return name == "chosen" && (!strings.Contains(q, `role="edge"`) || l["role"] == "edge")
+	case strings.Contains(q, "snag_service_failed_answers_total"):
+		return name == "rate failed"
 	case strings.Contains(q, "(snag_stream_received_bytes_total"):
 		return name == "snag_stream_received_bytes_total"
 	case strings.Contains(q, "/ on (instance)"):
@@ -452,6 +454,42 @@ func TestLayersOfAStream(t *testing.T) {
 	text, causes, _ := told(t, s, "")
 	if len(causes) != 1 || causes[0].Host != "encoder" || causes[0].Suspect != "encoder-stall" || len(causes[0].Victims) != 3 {
 		t.Errorf("%s%+v", text, causes)
+	}
+}
+
+// A balancer passes on the errors of three edges, which are refused by one origin: that is its cause. Errors that are
+// mostly its own stay its own.
+func TestErrorsThatABalancerPassesOn(t *testing.T) {
+	for own, want := range map[float64]string{15: "origin-3 [edge-1 edge-2 edge-3 lb]", 60: "origin-3 [edge-1 edge-2 edge-3] lb [lb]"} {
+		s := &store{}
+		s.host("lb", "lb", "10.0.3.1", time.Second)
+		s.incident("lb", "error-answers", "haproxy[8] listening on a port", "failed-answers")
+		s.add("rate failed", "lb", own)
+		s.host("origin-3", "origin", "10.0.0.3", time.Second)
+		for i := range 6 {
+			name := fmt.Sprintf("edge-%d", i+1)
+			s.host(name, "edge", fmt.Sprintf("10.0.1.%d", i+1), time.Second)
+			if i < 3 {
+				s.incident(name, "upstream-refused", "peer 10.0.0.3:8080", "failed-answers")
+				s.add("rate failed", name, 5)
+			}
+			s.calls("lb", fmt.Sprintf("10.0.1.%d:80", i+1), 10, 0.003)
+		}
+		text, causes, _ := told(t, s, "")
+		var got []string
+		for _, c := range causes {
+			var names []string
+			for _, v := range c.Victims {
+				names = append(names, v.Host)
+				if v.Host == "lb" && c.Host == "origin-3" && v.Way[0].String() != "lb gets errors from 10.0.1.1:80 on edge-1 (error-answers), and for 2 more servers for the same cause" {
+					t.Errorf("%s", v.Way[0])
+				}
+			}
+			got = append(got, fmt.Sprintf("%s %v", c.Host, names))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%g errors: %q, want %q\n%s", own, got, want, text)
+		}
 	}
 }
 

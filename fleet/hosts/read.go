@@ -66,6 +66,9 @@ func Read(ctx context.Context, q Querier, chosen string, at time.Time) (*Fleet, 
 	if err := r.ways(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.failures(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.senders(ctx); err != nil {
 		return nil, err
 	}

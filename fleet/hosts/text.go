@@ -199,6 +199,9 @@ func (s Step) String() string {
 	if s.Lost {
 		return s.From + " loses packets to or from " + s.Server + " on " + s.To + " (node_exporter only)"
 	}
+	if s.Why == fails {
+		text = s.From + " gets errors from " + s.Server
+	}
 	if s.Stream {
 		text = s.From + " gets a stream from " + s.Server
 	}

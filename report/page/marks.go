@@ -47,10 +47,6 @@ func (b *builder) nodeID(sub recording.Subject) scene.NodeID {
 		if n := b.s.Anchor(sub); n != nil {
 			return n.ID
 		}
-	case recording.KindPeer:
-		if b.asksUnseen(sub) != nil {
-			return scene.IDOf(sub)
-		}
 	}
 	if p := b.s.Process(sub.PID); p != nil && (sub.Kind == recording.KindThread || b.s.NodeOf(sub) == nil) {
 		return p.ID

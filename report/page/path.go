@@ -99,10 +99,8 @@ func (p *pathBuilder) around(f focus) {
 		}
 	}
 	p.limitedBy(proc, at)
-	for _, sub := range append([]recording.Subject{f.subject}, f.more...) {
-		if sub.Kind != "" {
-			p.hang(sub, at)
-		}
+	if f.subject.Kind != "" {
+		p.hang(f.subject, at)
 	}
 }
 

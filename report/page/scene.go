@@ -14,8 +14,7 @@ import (
 type focus struct {
 	process *scene.Process
 	socket  *scene.Socket
-	subject recording.Subject   // of the other two: what to hang at the process, or to draw alone
-	more    []recording.Subject // to hang there as well
+	subject recording.Subject // of the other two: what to hang at the process, or to draw alone
 }
 
 func (f focus) key() scene.NodeID {
@@ -37,8 +36,8 @@ func (b *builder) scene() Scene {
 	var all []focus
 	take := func(f focus) {
 		if i, have := at[f.key()]; have {
-			if f.subject.Kind != "" {
-				all[i].more = append(all[i].more, f.subject)
+			if all[i].subject.Kind == "" {
+				all[i].subject = f.subject
 			}
 			return
 		}
@@ -128,10 +127,6 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 		return b.hang(sub, b.sufferer())
 	case recording.KindPort:
 		return []focus{{subject: sub}}
-	case recording.KindPeer:
-		if p := b.asksUnseen(sub); p != nil {
-			return b.hang(sub, []*scene.Process{p})
-		}
 	}
 	if n := b.s.Anchor(sub); n != nil {
 		if k := b.s.Socket(n.ID); k != nil {
@@ -146,18 +141,6 @@ func (b *builder) focuses(sub recording.Subject) []focus {
 		return []focus{{process: p}}
 	}
 	return []focus{{subject: sub}}
-}
-
-// asksUnseen is the process that asks a peer by connections which no look at the sockets met; nil where one did, and
-// the peer is at its end.
-func (b *builder) asksUnseen(sub recording.Subject) *scene.Process {
-	p := b.s.Process(sub.PID)
-	if p == nil || b.s.NodeOf(sub) != nil || slices.ContainsFunc(p.Sockets, func(k *scene.Socket) bool {
-		return recording.Host(k.First().Remote) == recording.Host(sub.Remote)
-	}) {
-		return nil
-	}
-	return p
 }
 
 // related are the other parties of what was found on a subject.

@@ -25,11 +25,11 @@ var errorAnswers = &suspect.Suspect{
 	For: []string{
 		"decisive: five answers or more, 1 in 100 (of databases and stores 1 in 20), were errors: HTTP's 5xx and 429, SIP's 5xx and 6xx, RTSP's 5xx and 453, errors of Redis, memcached, PostgreSQL and MySQL, closes of AMQP, refusals of MQTT, alerts of TLS, and what says that the service can't of FTP, SMTP, NNTP (421, 452 and others), IMAP, POP3, LDAP, beanstalkd and Kafka; of name servers (1 in 20; 1 in 100 of a resolver that gets errors for half of its own queries) SERVFAIL, what they leave unanswered for 5 s, and REFUSED where it is nine in ten of all, or half where another refused it: names of others are refused by policy",
 		"decisive, of the name server that a resolver asks: the resolver fails its clients, and half as many errors or more came from there, or half of what came: that one is the cause",
-		"decisive, of the services that a proxy or an application asks: half as many errors or more came from there: those are the cause, here or on another host",
+		"decisive, of the services of this host that a proxy or an application asks: half as many errors or more came from there: those are the cause",
 	},
 	Against: []string{
 		"trap: what a client asks wrongly (HTTP's other 4xx), MOVED and ASK of Redis, a wrong password, a file or mailbox that is not there, greylisting, a rebalance of Kafka, names that do not exist (NXDOMAIN): the service works",
-		"can't tell: what TLS has encrypted; the status of HTTP/2 and gRPC, but for RST_STREAM and GOAWAY; an error behind the first bytes of an answer, as those of further partitions of Kafka; replies of FTP, SMTP and NNTP without an enhanced code on connections older than the recording; what is sent from files or by io_uring",
+		"can't tell: whether answers from another host were errors (snag find --fleet, where that host has a recorder); what TLS has encrypted; the status of HTTP/2 and gRPC, but for RST_STREAM and GOAWAY; an error behind the first bytes of an answer, as those of further partitions of Kafka; replies of FTP, SMTP and NNTP without an enhanced code on connections older than the recording; what is sent from files or by io_uring",
 	},
 	LeadsTo: []suspect.Lead{{To: "error-answers", Lag: 2 * time.Second}, {To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}, {To: "peer-reset", Lag: 2 * time.Second}},
 	Remedy: suspect.Remedy{
@@ -49,9 +49,7 @@ func weighErrorAnswers(s *scene.Scene, r *recording.Recording) []suspect.Finding
 		}
 	}
 	out, from := errorsPassedOn(s, r, failing)
-	peers, here := errorsOfPeers(s, r, failing)
-	out = append(out, peers...)
-	maps.Copy(from, here)
+	maps.Copy(from, errorsOfPeers(s, r, failing))
 	for _, v := range scene.Services(s, r, "serve") {
 		if sym, ok := failing[scene.IDOf(v.Subject)]; ok {
 			f := failingService(sym, v)

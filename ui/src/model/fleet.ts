@@ -134,7 +134,7 @@ export function wordsOf(s: Step): StepWords {
   const known = `${s.behind ? `, which stands for ${s.behind}` : ''}${s.to ? '' : ', on no host that is known'}`;
   const calls = [s.rate > 0 ? `${Number(s.rate.toPrecision(3)).toLocaleString('en')} answers a second, ${seconds(s.mean_seconds)} each` : '', s.why ?? ''].filter((x) => x !== '').join('; ');
   const more = s.more ? `, and for ${plural(s.more, 'more server')} for the same cause` : '';
-  return { does: s.stream ? 'gets a stream from' : 'waits for', server: s.server, known, more, calls };
+  return { does: s.stream ? 'gets a stream from' : s.why === 'error-answers' ? 'gets errors from' : 'waits for', server: s.server, known, more, calls };
 }
 
 /** Unseen is a host, or a part of an answer, of which nothing is known. */
