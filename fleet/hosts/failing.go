@@ -58,8 +58,8 @@ func (r *reader) failures(ctx context.Context) error {
 	return nil
 }
 
-// failingOf are the steps to the hosts that answer a host with errors, each with the share of its own errors that can be
-// theirs; nil where they explain less than half of these.
+// failingOf are the steps to the hosts that answer a host with errors, each with the share of its own errors that
+// can be theirs; nil where they explain less than half of these.
 func (r *reader) failingOf(h *Host, asks, errors map[string]float64) (steps []Step) {
 	sum := 0.0
 	for server, rate := range asks {
