@@ -54,7 +54,7 @@ func (c Cause) key() [4]string { return [4]string{c.Host, c.Suspect, c.Subject, 
 // mostOfTime is the share of its answers' time from which on calls are what a host waits for.
 const mostOfTime = 0.5
 
-// Causes puts the victims together by what holds them up: those that hold up most hosts first.
+// Causes puts the victims together by what holds them up: what is proved first, then what holds up most hosts.
 func (f *Fleet) Causes() []Cause {
 	by := map[[4]string]*Cause{}
 	for _, name := range f.names() {
@@ -83,6 +83,12 @@ func (f *Fleet) Causes() []Cause {
 		out = append(out, *c)
 	}
 	slices.SortFunc(out, func(a, b Cause) int {
+		if a.proved() != b.proved() {
+			if a.proved() {
+				return -1
+			}
+			return 1
+		}
 		return cmp.Or(cmp.Compare(len(b.Victims), len(a.Victims)), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Suspect, b.Suspect), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Server, b.Server))
 	})
 	return out
