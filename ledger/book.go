@@ -26,11 +26,12 @@ func (d demand) book(all looks, still stillness, called callsOf) {
 	d.looked = slices.ContainsFunc(d.party.PIDs, func(pid int) bool { return len(all[pid]) > 0 })
 	d.party.delayed = map[int]float64{}
 	defer func() { d.party.Free /= max(1, float64(len(seconds))) }()
+	paused, stopped := d.stopsOf(still.paused), d.stopsOf(still.stopped)
 	for _, at := range seconds {
 		d.party.at = at
 		s := d.seconds[at]
-		s = d.standsStill(at, s, Pause, still.paused)
-		s = d.standsStill(at, s, Stopped, still.stopped)
+		s = d.standsStill(at, s, Pause, paused)
+		s = d.standsStill(at, s, Stopped, stopped)
 		now := d.threads(at, all)
 		if now == nil { // of others it is known whether they wanted a CPU
 			part := d.covered(at, still.throttled)
@@ -67,8 +68,8 @@ func (d demand) covered(at int, by covered) (part float64) {
 
 // standsStill books the part of a second's demand in which a process stood still, and returns what
 // is left. What comes meanwhile waits unread until it is over.
-func (d demand) standsStill(at int, s second, a Account, by covered) second {
-	part := d.covered(at, by)
+func (d demand) standsStill(at int, s second, a Account, by stills) second {
+	part := by.before(at+1) - by.before(at)
 	if part >= longPause {
 		d.party.add(Entry{Account: a, Seconds: min(s.unread, s.open)})
 		s.open, s.unread = s.open-min(s.unread, s.open), 0

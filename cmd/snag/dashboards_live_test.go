@@ -46,7 +46,7 @@ func TestDashboardsAskForWhatIsSent(t *testing.T) {
 		return strings.Contains(string(text), "first frame after")
 	})
 	record, watch := filepath.Join(dir, "record.log"), filepath.Join(dir, "watch.log")
-	started(t, exec.Command(snag, "record", "--ring", filepath.Join(dir, "ring"), "--stream", origin.URL(server, "stops"), "--listen", "127.0.0.1:9848",
+	started(t, exec.Command(snag, "record", "--own-netns", "--ring", filepath.Join(dir, "ring"), "--stream", origin.URL(server, "stops"), "--listen", "127.0.0.1:9848",
 		"--remote-write", store+"/api/v1/write", "--influx", influx.URL+"/write?db=snag"), record)
 	started(t, exec.Command(snag, "watch", "--plain", "--listen", "127.0.0.1:9847", origin.URL(server, "stops")), watch)
 	waitFor := func(what string, exprs ...string) {
