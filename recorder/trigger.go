@@ -89,7 +89,7 @@ func (w *trigger) Take(row recording.Row) {
 		w.streams.row(v)
 	case recording.Event:
 		w.streams.take(v)
-		if worthALook[v.Kind] {
+		if least, ok := worthALook[v.Kind]; ok && (least == 0 || v.End.Sub(v.T) >= least) {
 			w.happened[v.Kind+" of "+v.Subject.Name+v.Subject.Comm]++
 		}
 	case recording.Exit:
@@ -140,10 +140,13 @@ func (w *trigger) count(what string, n uint64) {
 	}
 }
 
-// worthALook lists the events that start a judgement on their own, beside those of streams (streamWrongs).
-var worthALook = map[string]bool{
-	recording.EventStopped: true, recording.EventThrottled: true, recording.EventSafepoint: true, recording.EventGCPause: true, recording.EventAllocStall: true,
+// worthALook lists the events that start a judgement on their own, beside those of streams (streamWrongs), and how long
+// one has to be for that: a runtime collects garbage all the time, and its short pauses make no answer late.
+var worthALook = map[string]time.Duration{
+	recording.EventStopped: 0, recording.EventThrottled: 0, recording.EventSafepoint: pauseLeast, recording.EventGCPause: pauseLeast, recording.EventAllocStall: pauseLeast,
 }
+
+const pauseLeast = 50 * time.Millisecond
 
 func (w *trigger) turns(v recording.Turns) {
 	p := party{netns: v.Netns, role: v.Role, at: v.Local, proto: v.Proto, comm: v.Comm}

@@ -21,6 +21,7 @@ const (
 	// connections makes few turns in a pause, but their time tells.
 	lateShare = 0.005
 	lateTime  = 0.02
+	lostTime  = 1   // s that the late ones took in all, where they are fewer
 	fewLate   = 5
 	oneLate   = 0.5 // s: then fewer are enough, once seconds are better known
 	// Fewer turns than this in the better half are no baseline.
@@ -74,12 +75,18 @@ func lateRequests(s *Scene, r *recording.Recording) []Symptom {
 }
 
 func (v *Service) late(s *Scene) (Symptom, bool) {
-	if sym, share, ok := v.laterThan(s, v.betterHalf(), "half"); ok && (share >= lateShare || sym.Share >= lateTime) {
+	if sym, share, ok := v.laterThan(s, v.betterHalf(), "half"); ok && (share >= lateShare || sym.Share >= lateTime && v.lost(sym, share) >= lostTime) {
 		return sym, true
 	}
 	best := v.bestPart()
 	sym, share, ok := v.laterThan(s, best, "part")
 	return sym, ok && (share >= manyLate || sym.Share >= mostTime) && !slices.ContainsFunc(best, func(row recording.Turns) bool { return float64(row.N)*share < fewLate })
+}
+
+// lost is by how much longer the late turns took in all, s.
+func (v *Service) lost(sym Symptom, share float64) float64 {
+	_, n := mean(v.Rows)
+	return sym.Amount * share * float64(n)
 }
 
 // laterThan is how many turns were late by what they take in some seconds, and which share of all.

@@ -49,6 +49,9 @@ func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope
 	for _, c := range found {
 		h := c.finding.Harm
 		floor := felt[h.Symptom]
+		if h.Sure {
+			floor.amount = 1
+		}
 		if h.Amount <= 0 || h.Amount < floor.amount || h.Of > 0 && h.Amount/h.Of < floor.share || shown(s, out, c) ||
 			h.Symptom == scene.RequestLatency && accounted(s, l, c) {
 			continue

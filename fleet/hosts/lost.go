@@ -7,9 +7,9 @@ import (
 )
 
 // drops are suspects of a host that itself drops what it is sent, or what it sends: at the other end that looks like
-// loss on the way. A full accept queue drops the last packet of each connect.
+// loss on the way. A full accept queue drops the last packet of each connect; a storm fills it.
 var drops = map[string]bool{
-	"listen-overflow": true, "syn-flood": true, "qdisc-drop": true, "netfilter-drop": true, "conntrack-full": true, "softnet-backlog": true, "nic-ring-overflow": true,
+	"listen-overflow": true, "reconnect-storm": true, "syn-flood": true, "qdisc-drop": true, "netfilter-drop": true, "conntrack-full": true, "softnet-backlog": true, "nic-ring-overflow": true,
 }
 
 // lost are the suspects of who sees packets go missing, wherever that is. A queue that has no room for large packets
@@ -36,6 +36,11 @@ func (h *Host) losesTo() (all []string) {
 	return all
 }
 
+// losesOn is the step to the other end of such a way.
+func (h *Host) losesOn(server string, other *Host) Step {
+	return Step{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: h.Culprits[0].Name, Lost: true}
+}
+
 // lostAt is the other end of that way, where that host drops the packets, or where more hosts lose packets than here:
 // one that all of them reach over one bad way.
 func (f *Fleet) lostAt(h *Host) (Step, *Host) {
@@ -45,7 +50,7 @@ func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 		if other == nil || other == h {
 			continue
 		}
-		step := Step{From: h.Name, To: other.Name, Server: server, Why: h.Culprits[0].Name}
+		step := h.losesOn(server, other)
 		if slices.ContainsFunc(other.Culprits, func(c Named) bool { return drops[c.Name] }) {
 			return step, other
 		}
@@ -71,7 +76,9 @@ func (f *Fleet) losers(at *Host) (n int) {
 func (f *Fleet) lostToUnrecorded(h *Host) []Step {
 	for _, server := range h.losesTo() {
 		if other := f.at(server); other != nil && other != h && other.unrecorded() {
-			return []Step{{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: h.Culprits[0].Name, Unrecorded: true, Lost: true}}
+			step := h.losesOn(server, other)
+			step.Unrecorded = true
+			return []Step{step}
 		}
 	}
 	return nil

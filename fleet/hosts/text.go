@@ -195,16 +195,16 @@ func some(names []string, most int) string {
 
 // String is the step in a line.
 func (s Step) String() string {
-	text := s.From + " waits for " + s.Server
-	if s.Lost {
-		return s.From + " loses packets to or from " + s.Server + " on " + s.To + " (node_exporter only)"
+	does := " waits for "
+	switch {
+	case s.Lost:
+		does = " loses packets to or from "
+	case s.Stream:
+		does = " gets a stream from "
+	case s.Why == fails:
+		does = " gets errors from "
 	}
-	if s.Why == fails {
-		text = s.From + " gets errors from " + s.Server
-	}
-	if s.Stream {
-		text = s.From + " gets a stream from " + s.Server
-	}
+	text := s.From + does + s.Server
 	if s.Behind != "" {
 		text += ", which stands for " + s.Behind
 	}
@@ -217,7 +217,7 @@ func (s Step) String() string {
 	if s.Rate > 0 {
 		text += fmt.Sprintf(": %.3g answers a second, %s each", s.Rate, units.Short(s.Mean))
 	}
-	if s.Why != "" {
+	if s.Why != "" && !s.Lost {
 		text += " (" + s.Why + ")"
 	}
 	if s.More > 0 {

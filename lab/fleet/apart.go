@@ -24,14 +24,14 @@ func (f *Fleet) apart() (back func() error, err error) {
 		return nil, err
 	}
 	home := filepath.Join(root, groupOf(string(raw), group.Version))
-	if err := errors.Join(outweigh(group), enter(group.Path)); err != nil {
+	if err := errors.Join(outweigh(group), enter(group.Path, os.Getpid())); err != nil {
 		return nil, err
 	}
-	return func() error { return enter(home) }, nil
+	return func() error { return enter(home, os.Getpid()) }, nil
 }
 
-func enter(group string) error {
-	return os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(fmt.Sprint(os.Getpid())), 0)
+func enter(group string, pid int) error {
+	return os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(fmt.Sprint(pid)), 0)
 }
 
 // outweigh gives a group a hundred times the usual weight (cpu.shares of version 1 is 1024, cpu.weight of

@@ -57,9 +57,8 @@ type Fleet struct {
 
 	snag, thanos string
 	procs        map[string]*lab.Process
-	app          *lab.Cgroup // of origin-3's program
-	amount       string      // how much of the fault there is, for the report
-	ended        []func()    // what ends the fault's own programs
+	amount       string   // how much of the fault there is, for the report
+	ended        []func() // what ends the fault's own programs
 }
 
 // addr is a host's address.

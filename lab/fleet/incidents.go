@@ -90,7 +90,8 @@ func throttle(f *Fleet) {
 	need := (after - before) / 4
 	quota := max(0.01, need*f.Uniform("quota, of what is needed", 0.35, 0.7))
 	f.amount = fmt.Sprintf("a quota of %.1f %% of a CPU for a need of %.1f %%", 100*quota, 100*need)
-	if err := f.app.Limit(quota); err != nil {
+	group := f.Cgroup("origin-app", 0)
+	if err := errors.Join(f.Err(), outweigh(group), enter(group.Path, f.procs["java"].PID), group.Limit(quota)); err != nil {
 		f.Fail("java", err)
 	}
 }

@@ -77,7 +77,7 @@ remote_write: [{url: %q}]
 }
 
 func (f *Fleet) thanosRun(name, command string, args ...string) *lab.Process {
-	p := f.Run(f.Name("monitor"), name, append([]string{f.thanos, command, "--log.level", "warn"}, args...), lab.Env("GOMAXPROCS=1"))
+	p := f.Run(f.Name("monitor"), name, append([]string{"nice", "-n", "10", f.thanos, command, "--log.level", "warn"}, args...), lab.Env("GOMAXPROCS=1"))
 	f.procs[name] = p
 	return p
 }

@@ -333,6 +333,6 @@ func (e *ended) weighToll(s *scene.Scene, r *recording.Recording, f *suspect.Fin
 				of += float64(row.Opened)
 			}
 		}
-		f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: n, Of: of, Unit: "connections", Text: c.Text}
+		f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: n, Of: of, Unit: "connections", Text: c.Text, Sure: o == endedKilled}
 	}
 }

@@ -260,10 +260,10 @@ func stoodStill(k *scene.Socket, spans []recording.Interval, window recording.In
 	if k.First().Proto != "tcp" || k.Listening() || k.Last().TCP == nil {
 		return false
 	}
-	if quiet, moved := quietIn(k, spans); quiet > 0 {
+	if quiet, moved := quietIn(k, spans); quiet >= 1 {
 		all := MovedBytes(k.Last()) - MovedBytes(k.First())
 		outside := intervals.Seconds(intervals.Rest(spans, recording.Interval{Start: k.First().T, End: k.Last().T}), 0)
-		return !moved && quiet >= 1 && outside >= 2 && all/outside*quiet >= steadyBytes
+		return !moved && outside >= 2 && all/outside*quiet >= steadyBytes
 	}
 	got, seconds := MovedIn(k, spans, window.End, MovedBytes)
 	free, outside := MovedIn(k, intervals.Rest(spans, window), window.End, MovedBytes)
@@ -273,12 +273,29 @@ func stoodStill(k *scene.Socket, spans []recording.Interval, window recording.In
 // steadyBytes of a second's worth of steady traffic at least must be missing.
 const steadyBytes = 1000
 
+// readOften: there are rows of two of three seconds outside of the intervals. So one of a second in which it changed
+// is not left out for want of room, and where there is none nothing moved and nothing waited.
+func readOften(k *scene.Socket, spans []recording.Interval) bool {
+	rows, outside := 0, intervals.Seconds(intervals.Rest(spans, recording.Interval{Start: k.First().T, End: k.Last().T}), 0)
+	for _, row := range k.Rows {
+		if !intervals.Cover(spans, row.T) {
+			rows++
+		}
+	}
+	return outside >= 2 && float64(rows) >= outside*2/3
+}
+
 // quietIn is for how long nothing moved on a connection since intervals began, s, by the kernel's
 // own word at the last row in each: rows are a second apart, and the first in an interval has what
 // moved before. It tells too whether something moved in any.
 func quietIn(k *scene.Socket, spans []recording.Interval) (quiet float64, moved bool) {
+	often := readOften(k, spans)
 	for _, i := range spans {
 		last := RowAt(k, cmp.Or(i.End, k.Last().T))
+		if last != nil && last.T <= i.Start && often && i.End != 0 && i.End < k.Last().T {
+			quiet += max(0, i.End.Sub(i.Start)-time.Second).Seconds() // it was read once a second, and had not changed
+			continue
+		}
 		if last == nil || last.TCP == nil || last.T <= i.Start {
 			continue
 		}

@@ -33,6 +33,7 @@ var reconnectStorm = &suspect.Suspect{
 		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (faulty 410/s, healthy 20/s)",
 		"strong: in two samples and more one program, or one host, had two thirds or more of the connections that wait at the listener, as many each time and none of them twice: its clients come again as soon as they are let go, and others wait behind them",
 		"strong: the same without long-lived connections to compare with",
+		"strong: a full accept queue dropped handshakes in the seconds in which they came and next to none in others, most of what it accepted then was theirs; strong: they got an eighth of what others get, or less",
 		"strong: the short connections got no bytes, or ended by a reset",
 		"strong (a capture, of either side): the server closes nine of ten itself after RTMP's handshake and a refusal",
 		"weak: TIME-WAIT grows",
@@ -65,7 +66,16 @@ func weighStorm(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 		if len(storm) == 0 {
 			continue
 		}
-		out = append(out, stormFinding(s, r, l, storm))
+		full, ok := overrunBy(s, r, l, storm)
+		if ok {
+			storm = full.storm
+		}
+		f := stormFinding(s, r, l, storm, ok)
+		if ok {
+			f.Evidence = append(f.Evidence, full.evidence(source.Connections)...)
+			f.Text += fmt.Sprintf("; its accept queue ran over %s times meanwhile", units.Count(full.over))
+		}
+		out = append(out, f)
 	}
 	return out
 }
@@ -113,7 +123,8 @@ func leftByThemselves(r *recording.Recording, l *called, closed float64) bool {
 	return ok && !slices.ContainsFunc(waiting.Points, func(p recording.Point) bool { return p.V >= fewWaiting*closed })
 }
 
-func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*caller) suspect.Finding {
+// stormFinding weighs connections of some peers; full: they fill the accept queue, so that there could be more of them.
+func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*caller, full bool) suspect.Finding {
 	sum := total(storm)
 	rate, bytes, life := sum.rate(), sum.bytesEach(), sum.lifetimeEach()
 	f := suspect.Finding{Subject: l.subject(s), Active: sum.opened.Active()}
@@ -144,7 +155,7 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 		Text: fmt.Sprintf("the same %s opened %s/s for %s; %s of the closed ones lived under 1 s", peers(len(storm)), units.Count(math.Round(rate)), units.Lasting(sum.span()), units.OfAll(sum.short, sum.closed))}
 	_, _, falls := sum.fallsOff()
 	lasted := !falls && len(sum.opened) >= sustained
-	if rate >= stormRate && !served {
+	if (rate >= stormRate || full) && !served {
 		repeat.Grade = suspect.Strong
 	}
 	if n := l.all.opened.Sum() - sum.opened.Sum(); n > 0 && rate >= stormRate {
@@ -188,12 +199,12 @@ func stormFinding(s *scene.Scene, r *recording.Recording, l *called, storm []*ca
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Source: source.Of("/proc/net/sockstat TCP tw", source.Ref{Series: "node_sockstat_TCP_tw"}).And(source.Turns), Origin: "who closes",
 			Text: "each had an answer and closed its connection itself (none is in TIME-WAIT here): who is turned away is hung up on"})
 	}
-	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, isRefused || tiny || crowded || reset >= 0.2*sum.closed && reset > 0, counted)...)
-	if rate < stormRate {
+	f.Evidence = append(f.Evidence, stormAgainst(sum, stayed, served, isRefused || tiny || crowded || full || reset >= 0.2*sum.closed && reset > 0, counted)...)
+	if rate < stormRate && !full {
 		f.Evidence = append(f.Evidence, suspect.Evidence{Side: suspect.Against, Grade: suspect.Weak, Value: rate, Unit: "connections/s", Source: counted, Origin: "rate",
 			Text: fmt.Sprintf("%s/s is what clients that back off make too (80/s measured; a storm made 410/s)", units.Count(math.Round(rate)))})
 	}
-	if !served && (contrast != nil || tiny || reset > 0 || isRefused) {
+	if !served && (contrast != nil || tiny || reset > 0 || isRefused || full) {
 		f.Harm = suspect.Harm{Symptom: scene.ConnectionErrors, Amount: sum.short, Of: max(l.all.opened.Sum(), sum.short), Unit: "connections",
 			Text: fmt.Sprintf("%s connections ended without having carried a stream", units.OfAll(sum.short, l.all.opened.Sum()))}
 	}

@@ -149,7 +149,7 @@ func lockedOutOf(v *scene.Service) lockedOut {
 	var h lockedOut
 	var began recording.Time
 	others, waiting, oldest, all := uint64(0), uint64(0), 0.0, false
-	for _, row := range v.Rows {
+	for i, row := range v.Rows {
 		long, quick := split(row.Hist)
 		if began != 0 && all { // nobody was answered for a second: the service stands still
 			began, others, oldest, all = 0, 0, 0, false
@@ -170,7 +170,7 @@ func lockedOutOf(v *scene.Service) lockedOut {
 			}
 			began, others, oldest = 0, 0, 0
 		}
-		if row.Open > 0 && row.Oldest >= heldLong {
+		if row.Open > 0 && (row.Oldest >= heldLong || heldInNext(v.Rows[i:])) {
 			if began == 0 {
 				began = row.T.Add(time.Second - measure.Duration(row.Oldest))
 			}
@@ -179,6 +179,17 @@ func lockedOutOf(v *scene.Service) lockedOut {
 		}
 	}
 	return h
+}
+
+// heldInNext tells whether those that are open at the end of a second, for longer than the quick ones take, wait
+// on, and are let go together in the next.
+func heldInNext(rows []recording.Turns) bool {
+	row := rows[0]
+	if len(rows) < 2 || rows[1].T.Sub(row.T) > measure.Joined || row.Oldest < heldLong*othersQuick {
+		return false
+	}
+	long, _ := split(rows[1].Hist)
+	return long >= heldTogether && long <= row.Open
 }
 
 // split is how many turns took as long as held ones, and how many a tenth of that at most.

@@ -64,6 +64,7 @@ type Harm struct {
 	Unit    string
 	Text    string // "2,874 of 9,000 datagrams lost"
 	Untimed bool   // of requests whose whole time the ledger does not have: asked before it began, or still open
+	Sure    bool   // each of so many connections was seen to fail by this cause: one is enough
 }
 
 // Finding is what one suspect found on one subject.
