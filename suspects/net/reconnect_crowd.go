@@ -25,7 +25,7 @@ const (
 	crowdLooks = 2
 	// mostOfLine of those that wait are one program's, and alikeEach is how far its numbers lie apart:
 	// clients that pause, or come as work does, are now many and now few.
-	mostOfLine, alikeEach = 2.0 / 3, 0.25
+	mostOfLine, alikeEach = 0.6, 0.25
 	// fewWaitingThere are no line that others have to wait in.
 	fewWaitingThere = 10
 )
@@ -40,16 +40,22 @@ func crowding(s *scene.Scene, l *called) (*crowd, bool) {
 	}
 	line := map[int64]map[string]int{}
 	who, twice := map[string]recording.Subject{}, map[string]bool{}
+	here := map[string]bool{} // addresses of clients on this host
+	for _, k := range s.Sockets {
+		if k.Listener == listener && k.Peer != nil {
+			here[recording.Host(k.First().Remote)] = true
+		}
+	}
 	for _, k := range s.Sockets {
 		if k.Listener != listener || k.Listening() {
 			continue
 		}
 		name := recording.Host(k.First().Remote)
-		if k.Peer != nil {
-			p := k.Peer.Owner()
-			if p == nil {
+		if here[name] {
+			if k.Peer == nil || k.Peer.Owner() == nil {
 				continue // closed by its client since, or not looked up
 			}
+			p := k.Peer.Owner()
 			name = p.Subject.Name
 			who[name] = p.Subject
 		}
