@@ -43,6 +43,8 @@ type Row struct {
 type Past struct {
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end,omitzero"` // zero: it goes on
+	// Began is the second in which it began by its host's clock, since the epoch: its host knows it by that.
+	Began int64 `json:"began"`
 }
 
 // Bounds of a timeline.

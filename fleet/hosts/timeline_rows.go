@@ -107,7 +107,7 @@ func (p *pasts) span(i *past) Past {
 	if h != nil {
 		ahead = h.Ahead
 	}
-	out := Past{Start: time.Unix(i.begin, 0).Add(-ahead).UTC()}
+	out := Past{Start: time.Unix(i.begin, 0).Add(-ahead).UTC(), Began: i.begin}
 	if h != nil && h.Affected() && h.Since.Sub(out.Start).Abs() <= time.Second {
 		return out
 	}

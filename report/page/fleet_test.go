@@ -150,7 +150,7 @@ func (f *fakeFleet) row(host, suspect, subject string, from, to time.Duration, n
 	all := []any{}
 	for i := range n {
 		before := time.Duration(i) * 2 * time.Hour
-		one := object{"start": f.at(from + before), "end": f.at(to + before)}
+		one := object{"start": f.at(from + before), "end": f.at(to + before), "began": f.now.Load() - int64((from + before).Seconds())}
 		if to == 0 && i == 0 {
 			delete(one, "end")
 		}
@@ -246,12 +246,12 @@ func TestTheFleetsLinksAndUpdates(t *testing.T) {
 	c.size(1200, 900)
 	f.seen(t, c, url, "three")
 	var links []string
-	c.eval(`[...new Set([...document.querySelectorAll('main a')].map(a => a.getAttribute('href')))].sort()`, &links)
+	c.eval(`[...new Set([...document.querySelectorAll('main a:not(:has(rect))')].map(a => a.getAttribute('href')))].sort()`, &links)
 	if got := strings.Join(links, " "); got != "https://10.90.0.13:9849 https://10.90.0.21:9849 https://10.90.0.71:9849" {
 		t.Errorf("links: %s", got)
 	}
 	var bars struct{ Linked, All, Going int }
-	c.eval(`({linked: document.querySelectorAll('.past a rect').length, all: document.querySelectorAll('.past .strip:not(.levels) rect').length, going: document.querySelectorAll('.past .now').length})`, &bars)
+	c.eval(`({linked: new Set([...document.querySelectorAll('.past a:has(rect)')].map(a => a.getAttribute('href')).filter(a => /^https:\/\/10\.90\.0\.\d+:9849\/incident\/at\/1\d{9}$/.test(a))).size, all: document.querySelectorAll('.past .strip:not(.levels) rect').length, going: document.querySelectorAll('.past .now').length})`, &bars)
 	if bars.Linked != 12 || bars.All != 13 || bars.Going != 3 {
 		t.Errorf("%+v", bars)
 	}

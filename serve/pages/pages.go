@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -67,6 +68,7 @@ func Handler(o Options) http.Handler {
 	read.HandleFunc("/{$}", s.board)
 	read.HandleFunc("/state.json", s.state)
 	read.HandleFunc("/incident/{id}", s.incident)
+	read.HandleFunc("/incident/at/{second}", s.incidentAt)
 	open := http.NewServeMux()
 	open.Handle("/", o.Access.Pages(web.ReadOnly(web.AtMost(atOnce, read))))
 	s.fleet(open)
@@ -128,6 +130,26 @@ func (s *site) incident(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", page.FilePolicy()+"; frame-ancestors 'none'")
 	html(w, http.StatusOK, b)
+}
+
+// incidentAt leads to the incident that began in a second, as the page of the fleet knows it.
+func (s *site) incidentAt(w http.ResponseWriter, r *http.Request) {
+	second, err := strconv.ParseInt(r.PathValue("second"), 10, 64)
+	if err != nil {
+		http.Error(w, "an incident began at a second since the epoch, as /incident/at/1796037414", http.StatusNotFound)
+		return
+	}
+	all, err := s.Ring.Incidents() // those that can be read
+	n := slices.IndexFunc(all, func(i recorder.Incident) bool { return i.Start.Unix() == second })
+	if n < 0 {
+		text := fmt.Sprintf("no incident began here at %s, or it was removed to keep the ring's size", time.Unix(second, 0).UTC().Format(time.RFC3339))
+		if err != nil {
+			text += ": " + err.Error()
+		}
+		http.Error(w, text, http.StatusNotFound)
+		return
+	}
+	http.Redirect(w, r, fmt.Sprintf("/incident/%d", all[n].ID), http.StatusSeeOther)
 }
 
 func (s *site) pageOf(ctx context.Context, key pageKey) ([]byte, error) {

@@ -123,7 +123,8 @@ func ask(t *testing.T, method, at, body string, headers ...string) (*http.Respon
 const bearer = "Authorization: Bearer " + token
 
 func TestWhoMayRead(t *testing.T) {
-	at, _ := served(t, aRing(t, true, incident(1, true, "worker-queue")))
+	began := incident(1, true, "worker-queue")
+	at, _ := served(t, aRing(t, true, began))
 	form := "Content-Type: application/x-www-form-urlencoded"
 	answer, _ := ask(t, "POST", at+"/login", "token="+url.QueryEscape(token), form)
 	cookie := answer.Header.Get("Set-Cookie")
@@ -165,6 +166,10 @@ func TestWhoMayRead(t *testing.T) {
 		{"POST", "/login", strings.Repeat("a", mostForm+1), []string{form}, 401, "not the token"},
 		{"GET", "/incident/9", "", []string{bearer}, 404, "no incident 9"},
 		{"GET", "/incident/x", "", []string{bearer}, 404, "a number"},
+		{"GET", fmt.Sprintf("/incident/at/%d", began.Start.Unix()), "", []string{bearer}, 303, "/incident/1"},
+		{"GET", fmt.Sprintf("/incident/at/%d", began.Start.Unix()), "", nil, 401, "token"},
+		{"GET", "/incident/at/7", "", []string{bearer}, 404, "no incident began here at 1970-01-01T00:00:07Z"},
+		{"GET", "/incident/at/noon", "", []string{bearer}, 404, "a second"},
 		{"GET", "/nothing", "", []string{bearer}, 404, ""},
 		{"POST", "/logout", "", []string{session, "Origin: http://evil.example"}, 405, ""},
 		{"GET", "/state.json", "", []string{session}, 200, ""},

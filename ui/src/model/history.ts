@@ -4,6 +4,7 @@ import { clock, lasted } from './board';
 export interface Past {
   start: string;
   end?: string; // none: it goes on
+  began: number; // by its host's clock, s since the epoch
 }
 
 export interface Row {
@@ -31,6 +32,7 @@ export interface Bar {
   width: number;
   title: string;
   going: boolean;
+  href?: string | undefined; // none: its host's page is not known
 }
 
 const least = 1 / 300; // a short one is seen too
@@ -50,15 +52,15 @@ function place(t: Timeline, at: number): number {
   return Math.min(Math.max((at - from) / (Date.parse(t.to) - from), 0), 1);
 }
 
-/** bars are a row's incidents on its strip, oldest first. */
-export function bars(r: Row, t: Timeline, now: string): Bar[] {
+/** bars are a row's incidents on its strip, oldest first. page is that of its host, which knows an incident by when it began. */
+export function bars(r: Row, t: Timeline, now: string, page?: string): Bar[] {
   const out: Bar[] = [];
   for (const i of r.incidents) {
     const a = place(t, Date.parse(i.start));
     const b = i.end ? place(t, Date.parse(i.end)) : 1;
     const width = Math.max(b - a, least);
     const end = i.end ? `about ${lasted(i.start, i.end)}` : `goes on for ${lasted(i.start, now)}`;
-    out.unshift({ x: Math.min(a, 1 - width), width, going: !i.end, title: `${clock(i.start, now)}, ${end}` });
+    out.unshift({ x: Math.min(a, 1 - width), width, going: !i.end, title: `${clock(i.start, now)}, ${end}`, href: page && `${page.replace(/\/$/, '')}/incident/at/${i.began}` });
   }
   return out;
 }

@@ -45,5 +45,5 @@ export function row(r: Row, t: Timeline, places: Places, now: string): HTMLEleme
     h('div', { class: 'of' },
       hostOf(r.host, places),
       h('span', { title: bare(r.subject ?? '') }, r.suspect ?? 'no culprit proved', h('span', { class: 'quiet' }, ` · ${when(r, now)}`))),
-    strip(bars(r, t, now).map((b) => ({ ...b, href: places[r.host] })), `${r.incidents.length} ${r.incidents.length === 1 ? 'incident' : 'incidents'}`, false));
+    strip(bars(r, t, now, places[r.host]), `${r.incidents.length} ${r.incidents.length === 1 ? 'incident' : 'incidents'}`, false));
 }

@@ -9,7 +9,7 @@ export interface Bar {
   going?: boolean; // it goes on
 }
 
-/** strip draws them. stops: each is reached with Tab; not so where all lead to the same place. */
+/** strip draws them. stops: each is reached with Tab; not so where there are hundreds. */
 export function strip(bars: Bar[], label: string, stops = true): SVGElement {
   const s = svg('svg', { class: 'strip', viewBox: '0 0 1000 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': label });
   for (const b of bars) {
