@@ -42,6 +42,7 @@ type Outcome struct {
 	// Before and After are what it said.
 	Before Document `json:"before"`
 	After  Document `json:"after"`
+	Served Document `json:"served"` // what the page of snag serve said then
 	Load   float64  `json:"load"` // the machine's, of one minute, at the end
 }
 
@@ -78,6 +79,9 @@ func Run(ctx context.Context, i Incident, o Options) (out Outcome, err error) {
 	}
 	out.Healthy = MarkOf(nil, out.Before)
 	if out.After, err = f.phase(o, i.Name, o.Broken, func() { i.Break(f) }); err != nil {
+		return out, err
+	}
+	if out.Served, err = f.served(); err != nil {
 		return out, err
 	}
 	out.Mark, out.Amount, out.Load = MarkOf(&i.Want, out.After), f.amount, load()

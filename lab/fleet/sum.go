@@ -14,6 +14,7 @@ type Sum struct {
 	FalseHealthy    int         // healthy fleets in which somebody is
 	Asked, Answered int         // samples
 	Refused         float64
+	Served          int // incidents in which the page of snag serve named the same cause first
 	healthy         int
 }
 
@@ -28,6 +29,7 @@ func SumOf(all []Outcome) (s Sum) {
 		s.Asked += o.Samples.Asked
 		s.Answered += o.Samples.Answered
 		s.Refused += o.Samples.Refused
+		s.Served += one(o.Served.first() == o.After.first())
 	}
 	s.Right, s.Host, s.healthy = drawn.Wilson(float64(right), len(all)), drawn.Wilson(float64(host), len(all)), len(all)
 	return s
@@ -44,8 +46,8 @@ func (s Sum) String() string {
 	share := func(x drawn.Share) string {
 		return fmt.Sprintf("%.0f of %d, %.2f (%.2f to %.2f)", x.Part, x.Of, x.Value(), x.Low, x.High)
 	}
-	return fmt.Sprintf("right host and subject first: %s\nright host first: %s\nsomebody innocent accused: in %d of %d incidents, in %d of %d healthy fleets\nsamples answered: %d of %d, %.0f requests refused or lost",
-		share(s.Right), share(s.Host), s.FalseBroken, s.Right.Of, s.FalseHealthy, s.healthy, s.Answered, s.Asked, s.Refused)
+	return fmt.Sprintf("right host and subject first: %s\nright host first: %s\nsomebody innocent accused: in %d of %d incidents, in %d of %d healthy fleets\nsamples answered: %d of %d, %.0f requests refused or lost\nthe page of snag serve named the same first: %d of %d",
+		share(s.Right), share(s.Host), s.FalseBroken, s.Right.Of, s.FalseHealthy, s.healthy, s.Answered, s.Asked, s.Refused, s.Served, s.healthy)
 }
 
 // Table has a row for each outcome, in Markdown.

@@ -18,13 +18,13 @@ const keptFull = 0.7
 const FewLooks = 4
 
 // AlwaysFull tells whether a UDP socket's buffer was nearly full whenever it was looked at
-// while it lost datagrams, and that it lost them in nearly every second; and at how many of
-// how many looks.
+// from when it first lost datagrams, and that it lost them in nearly every second from then on; and at
+// how many of how many looks.
 func AlwaysFull(k *scene.Socket) (full, looks int, always bool) {
 	lost := 0
 	for i := 1; i < len(k.Rows); i++ {
 		a, b := k.Rows[i-1], k.Rows[i]
-		if b.RcvBuf == 0 {
+		if b.RcvBuf == 0 || lost == 0 && b.Drops == a.Drops {
 			continue
 		}
 		looks++

@@ -28,7 +28,7 @@ var receiverTooSlow = &suspect.Suspect{
 		{Measure: "states", Why: "how long requests waited for room in a pipe"},
 	},
 	For: []string{
-		"decisive: a UDP socket lost datagrams in each second, its buffer was full or nearly so in nearly all samples, and it read as many in each second",
+		"decisive: a UDP socket lost datagrams in each second, its buffer was full or nearly so in nearly all samples, from the first loss on, and it read as many in each second",
 		"strong: data waited unread in the socket buffer in most samples at a connection that a program made, and it read all along and answered, or a thread of its sender sat in a write to it",
 		"decisive (capture): it offered no window for two seconds and more, or for a third of the time, and its sender had more to send",
 		"strong: its thread computed for 70 % of the time, or was found asleep between its reads in most samples",
@@ -107,7 +107,8 @@ func weighReceiverTooSlow(s *scene.Scene, r *recording.Recording, l *ledger.Ledg
 
 func slowUDP(s *scene.Scene, r *recording.Recording, k *scene.Socket, p *scene.Process) (suspect.Finding, bool) {
 	full, looks, always := measure.AlwaysFull(k)
-	if !always {
+	read, least, counted := readDatagrams(r, k)
+	if !always || counted && least == 0 && looks < len(k.Rows)-1 { // it read in time before, and then not at all
 		return suspect.Finding{}, false
 	}
 	lost := measure.OwnDrops(k)
@@ -115,7 +116,7 @@ func slowUDP(s *scene.Scene, r *recording.Recording, k *scene.Socket, p *scene.P
 	f.Text = fmt.Sprintf("%s never catches up: its buffer of %s was full or nearly so in %d of %d samples, and %s datagrams were lost", p.Subject.Name, units.Bytes(float64(k.Last().RcvBuf)), full, looks, units.Count(lost.Sum()))
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(full) / float64(looks), Unit: "share", Source: source.SS("-uamn skmem", source.ReceiveMemory, source.Word("rb"), source.SocketDrops), Origin: "sk_rmem_alloc",
 		Text: fmt.Sprintf("the buffer was full or nearly so in %d of %d samples, and datagrams were lost from sample to sample", full, looks)}
-	if read, least, ok := readDatagrams(r, k); ok && least > 0 {
+	if counted && least > 0 {
 		e.Grade, e.Source = suspect.Decisive, e.Source.And(source.SNMP("Udp", "InDatagrams"))
 		e.Text += fmt.Sprintf("; it read all along, %s in all, %s in its slowest second", units.Count(read), units.Count(least))
 	}
