@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func (f *twoHosts) start() {
 		f.Run("", "record-"+name, []string{"ip", "netns", "exec", f.Name(name), f.snag, "record", "--own-netns", "--ring", ring, "--size", "64MB",
 			"--remote-write", fleetURL + "/api/v1/write", "--remote-write-label", "instance=" + name})
 		f.Run(f.Name(name), "serve-"+name, []string{f.snag, "serve", "--listen", at + ":9849", "--ring", ring, "--token-file", filepath.Join(f.dir, "token"),
-			"--tls-cert", f.ca.path(name + ".crt"), "--tls-key", f.ca.path(name + ".key")})
+			"--client-ca", f.ca.path("ca.crt"), "--tls-cert", f.ca.path(name + ".crt"), "--tls-key", f.ca.path(name + ".key")})
 	}
 }
 
@@ -114,7 +115,11 @@ func (f *twoHosts) secret(name, text string) {
 // find asks the store, from its own namespace, and has the recordings fetched.
 func (f *twoHosts) find(args ...string) (out string, code int) {
 	f.t.Helper()
-	argv := append([]string{"netns", "exec", f.Name("store"), f.snag, "find", "--fleet", fleetURL, "--recordings-token-file", filepath.Join(f.dir, "token"), "--recordings-ca", f.ca.path("ca.crt")}, args...)
+	may := []string{"--recordings-token-file", filepath.Join(f.dir, "token")}
+	if slices.Contains(args, "--recordings-cert") {
+		may = nil
+	}
+	argv := slices.Concat([]string{"netns", "exec", f.Name("store"), f.snag, "find", "--fleet", fleetURL, "--recordings-ca", f.ca.path("ca.crt")}, may, args)
 	cmd := exec.Command("ip", argv...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+f.t.TempDir())
 	b, err := cmd.CombinedOutput()
@@ -182,7 +187,25 @@ func TestFleetRecordings(t *testing.T) {
 			t.Errorf("%v: %v\n%s", again, err, b)
 		}
 	}
+	f.certificates()
 	f.without()
+}
+
+// certificates are as good as the token, if they are of the authority that the hosts know.
+func (f *twoHosts) certificates() {
+	f.t.Helper()
+	usage := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	strangers := newAuthority(f.t)
+	f.ca.sign("reader", &x509.Certificate{ExtKeyUsage: usage})
+	strangers.sign("reader", &x509.Certificate{ExtKeyUsage: usage})
+	text, code := f.find("--recordings", "https://{address}:9849", "--recordings-cert", f.ca.path("reader.crt"), "--recordings-key", f.ca.path("reader.key"))
+	if code != 10 || !strings.Contains(text, "THE RECORDINGS of 2 hosts, judged together") {
+		f.t.Errorf("a certificate instead of the token, exit code %d: %s", code, text)
+	}
+	text, code = f.find("--recordings", "https://{address}:9849", "--recordings-cert", strangers.path("reader.crt"), "--recordings-key", strangers.path("reader.key"))
+	if code != 10 || !strings.Contains(text, "NO RECORDINGS were judged") || !strings.Contains(text, "not seen   db: no recording: https://"+fleetDB+":9849: ") {
+		f.t.Errorf("a certificate of another authority, exit code %d: %s", code, text)
+	}
 }
 
 // without has one host give no recording, and then none.

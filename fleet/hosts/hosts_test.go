@@ -81,6 +81,16 @@ func TestWays(t *testing.T) {
 			s.host("db", "", "10.0.0.4", time.Second)
 			s.incident("db", "listen-overflow", "postgres[9] listening on a port", "connect-latency")
 		}, "db listen-overflow  [app db web]"},
+		"the end of a handshake that the other host drops": {func(s *store) {
+			s.incident("app", "half-open-peer", "auth[7] tcp 10.0.0.2:5000 → 10.0.0.4:5432", "connect-latency")
+			s.host("db", "", "10.0.0.4", time.Second)
+			s.incident("db", "listen-overflow", "postgres[9] listening on a port", "connect-latency")
+		}, "db listen-overflow  [app db web]"},
+		"a peer that is gone, on a host that drops nothing": {func(s *store) {
+			s.incident("app", "half-open-peer", "auth[7] tcp 10.0.0.2:5000 → 10.0.0.4:5432", "connect-latency")
+			s.host("db", "", "10.0.0.4", time.Second)
+			s.incident("db", "packet-loss", "postgres[9] tcp 10.0.0.4:5432 → 10.0.0.9:5000", "connect-latency")
+		}, "app half-open-peer  [app web] db packet-loss  [db]"},
 		"large packets that the other host drops": {func(s *store) {
 			s.incident("app", "pmtu-blackhole", "tcp 10.0.0.2:5000 → 10.0.0.4:5432", "request-latency")
 			s.host("db", "", "10.0.0.4", time.Second)

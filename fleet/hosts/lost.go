@@ -16,15 +16,19 @@ var drops = map[string]bool{
 // seems not to let them pass.
 var lost = []string{"packet-loss", "pmtu-blackhole"}
 
+// silent is the suspect of who waits for an end that says nothing more: a full accept queue drops what ends a
+// handshake, so that a client takes itself for connected.
+const silent = "half-open-peer"
+
 var ends = regexp.MustCompile(`(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\])(:\d{1,5})?`)
 
 // loses reports whether a host's verdict says that packets are lost.
 func (h *Host) loses() bool { return len(h.Culprits) > 0 && slices.Contains(lost, h.Culprits[0].Name) }
 
-// losesTo are the ends of the way on which a host's verdict says that packets are lost, with a port, which is 0 where
-// it names none.
+// losesTo are the ends of the way on which a host's verdict says that packets are lost, or nothing comes back, with a
+// port, which is 0 where it names none.
 func (h *Host) losesTo() (all []string) {
-	if !h.loses() {
+	if !h.loses() && (len(h.Culprits) == 0 || h.Culprits[0].Name != silent) {
 		return nil
 	}
 	for _, m := range ends.FindAllStringSubmatch(h.Culprits[0].Subject, -1) {
@@ -38,7 +42,7 @@ func (h *Host) losesTo() (all []string) {
 
 // losesOn is the step to the other end of such a way.
 func (h *Host) losesOn(server string, other *Host) Step {
-	return Step{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: h.Culprits[0].Name, Lost: true}
+	return Step{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: h.Culprits[0].Name, Lost: h.loses()}
 }
 
 // lostAt is the other end of that way, where that host drops the packets, or where more hosts lose packets than here:
@@ -54,7 +58,7 @@ func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 		if slices.ContainsFunc(other.Culprits, func(c Named) bool { return drops[c.Name] }) {
 			return step, other
 		}
-		if n := f.losers(other); other.loses() && n > f.losers(h) && (most.To == "" || n > f.losers(f.Hosts[most.To])) {
+		if n := f.losers(other); h.loses() && other.loses() && n > f.losers(h) && (most.To == "" || n > f.losers(f.Hosts[most.To])) {
 			most = step
 		}
 	}
@@ -74,6 +78,9 @@ func (f *Fleet) losers(at *Host) (n int) {
 // lostToUnrecorded is the other end of that way, where only node_exporter is on that host: what it drops looks like
 // loss on the way, and its signs may show that. The cause stays with the host that lost packets.
 func (f *Fleet) lostToUnrecorded(h *Host) []Step {
+	if !h.loses() {
+		return nil
+	}
 	for _, server := range h.losesTo() {
 		if other := f.at(server); other != nil && other != h && other.unrecorded() {
 			step := h.losesOn(server, other)

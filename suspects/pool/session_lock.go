@@ -181,7 +181,7 @@ func lockedOutOf(v *scene.Service) lockedOut {
 	return h
 }
 
-// heldInNext tells whether those that are open at the end of a second, for longer than the quick ones take, wait
+// heldInNext reports whether those that are open at the end of a second, for longer than the quick ones take, wait
 // on, and are let go together in the next.
 func heldInNext(rows []recording.Turns) bool {
 	row := rows[0]
