@@ -21,7 +21,7 @@ const (
 	// connections makes few turns in a pause, but their time tells.
 	lateShare = 0.005
 	lateTime  = 0.02
-	lostTime  = 1   // s that the late ones took in all, where they are fewer
+	lostTime  = 1 // s that the late ones took in all, where they are fewer
 	fewLate   = 5
 	oneLate   = 0.5 // s: then fewer are enough, once seconds are better known
 	// Fewer turns than this in the better half are no baseline.

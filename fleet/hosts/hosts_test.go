@@ -103,6 +103,11 @@ func TestWays(t *testing.T) {
 			s.host("origin", "", "10.0.0.6", time.Second)
 			s.incident("origin", "packet-loss", "java[7] tcp 10.0.0.6:8080 → 10.0.0.2:6000", "stream-freeze")
 		}, "app packet-loss  [app lb origin web]"},
+		"a bad way that both of its ends see": {func(s *store) {
+			s.incident("app", "packet-loss", "nginx[9] tcp 10.0.0.2:80 → 10.0.0.5:5000", "request-latency")
+			s.host("lb", "", "10.0.0.5", time.Second)
+			s.incident("lb", "packet-loss", "haproxy[8] tcp 10.0.0.5:5000 → 10.0.0.2:80", "request-latency")
+		}, "app packet-loss  [app lb web]"},
 		"packets that the way drops": {func(s *store) {
 			s.incident("app", "packet-loss", "tcp 10.0.0.2:5000 → 10.0.0.4:5432", "connect-latency")
 			s.host("db", "", "10.0.0.4", time.Second)

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,11 +59,29 @@ func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 		if slices.ContainsFunc(other.Culprits, func(c Named) bool { return drops[c.Name] }) {
 			return step, other
 		}
-		if n := f.losers(other); h.loses() && other.loses() && n > f.losers(h) && (most.To == "" || n > f.losers(f.Hosts[most.To])) {
+		n, own := f.losers(other), f.losers(h)
+		if h.loses() && other.loses() && (n > own || n == own && f.between(h, other)) && (most.To == "" || n > f.losers(f.Hosts[most.To])) {
 			most = step
 		}
 	}
 	return most, f.Hosts[most.To]
+}
+
+// between reports whether two hosts lose packets on the way between them, and the other is the one of the two to name:
+// more hosts wait for it, or else it noticed first.
+func (f *Fleet) between(h, other *Host) bool {
+	if !slices.ContainsFunc(other.losesTo(), func(server string) bool { return f.at(server) == h }) {
+		return false
+	}
+	wait := func(at *Host) (n int) {
+		for _, one := range f.Hosts {
+			if one != h && one != other && one.Affected() && slices.ContainsFunc(one.waitsFor(), func(s Step) bool { return f.at(s.Server) == at }) {
+				n++
+			}
+		}
+		return n
+	}
+	return cmp.Or(cmp.Compare(wait(h), wait(other)), other.Since.Compare(h.Since), cmp.Compare(other.Name, h.Name)) < 0
 }
 
 // losers is how many hosts lose packets on a way that ends at a host, itself included.

@@ -43,7 +43,7 @@ type Outcome struct {
 	Before Document `json:"before"`
 	After  Document `json:"after"`
 	Served Document `json:"served"` // what the page of snag serve said then
-	Load   float64  `json:"load"` // the machine's, of one minute, at the end
+	Load   float64  `json:"load"`   // the machine's, of one minute, at the end
 }
 
 // Run makes a fleet, asks about it, breaks something and asks again.

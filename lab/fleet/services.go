@@ -40,8 +40,8 @@ func (f *Fleet) services() {
 	f.balancer()
 }
 
-// java is origin-3's program. It gets a control group of its own only for a quota: beside a group with many threads that
-// sleep again and again, the kernel keeps one that wants a CPU now and then waiting for seconds (6.18).
+// java is origin-3's program. It gets a control group of its own only for a quota: beside a group with many threads
+// that sleep again and again, the kernel keeps one that wants a CPU now and then waiting for seconds (6.18).
 func (f *Fleet) java(size int) {
 	f.Command("", "javac", "-J-XX:TieredStopAtLevel=1", "-proc:none", "-d", f.Dir(), f.File("OriginApp.java", appSource))
 	f.run("origin-3", "java", []string{"java", "-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-Dsun.net.httpserver.nodelay=true", "-cp", f.Dir(), "OriginApp",

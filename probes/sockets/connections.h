@@ -37,7 +37,7 @@ static __always_inline void born(__u64 id, __u64 now)
 	if (!b)
 		return;
 	b->pid = bpf_get_current_pid_tgid() >> 32;
-	bpf_get_current_comm(b->comm, sizeof(b->comm));
+	process_name(&b->comm);
 }
 
 static __always_inline void name_caller(struct conn_value *v, const struct birth *b)

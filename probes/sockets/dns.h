@@ -153,7 +153,7 @@ static __noinline int queries_read(struct sock *sk)
 	note_unread(s, sk, bpf_ktime_get_ns());
 	if (s->pid != pid) {
 		s->pid = pid;
-		bpf_get_current_comm(s->comm, sizeof(s->comm));
+		process_name(&s->comm);
 	}
 	return 0;
 }

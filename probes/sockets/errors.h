@@ -104,7 +104,7 @@ static __noinline int socket_error(struct sock *sk, int err, __u8 call)
 		else
 			v->flow.netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
 		if (call != CALL_SOCKET)
-			bpf_get_current_comm(v->comm, sizeof(v->comm));
+			process_name(&v->comm);
 	}
 	add(&v->n, 1);
 	return 0;
@@ -216,7 +216,7 @@ int exit_call(__u64 *ctx)
 
 		v->fd = first;
 		v->flow.netns = BPF_CORE_READ(task, nsproxy, net_ns, ns.inum);
-		bpf_get_current_comm(v->comm, sizeof(v->comm));
+		process_name(&v->comm);
 		if (on)
 			note_path(&key, *on, first, second);
 	}

@@ -89,6 +89,15 @@ static __always_inline bool flow_of_packet(struct flow *f, const struct sk_buff 
 	return true;
 }
 
+/* The name of the process that runs now. Its threads may have names of their own, as pool-1-thread-7
+ * of Java: who serves or asks would be another one each time. */
+static __always_inline void process_name(__u8 (*to)[16])
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	BPF_CORE_READ_INTO(to, task, group_leader, comm);
+}
+
 /* The inode that /proc/PID/fd shows; 0 for an orphan. */
 static __always_inline __u64 inode_of(const struct sock *sk)
 {

@@ -149,7 +149,7 @@ static __always_inline void hold_write(struct sock *sk, struct tcp_sock *tp, str
 		first.n = 1;
 		first.seq = snd_nxt;
 		first.pid = bpf_get_current_pid_tgid() >> 32;
-		bpf_get_current_comm(first.comm, sizeof(first.comm));
+		process_name(&first.comm);
 		if (bpf_map_update_elem(&pendings, &id, &first, BPF_ANY))
 			add(&lost[HOLDS], 1);
 		else if (!p)

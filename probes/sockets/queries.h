@@ -40,7 +40,7 @@ static __always_inline struct query_value *query_row(const struct query_key *of,
 	if (comm)
 		__builtin_memcpy(v->comm, comm, sizeof(v->comm));
 	else
-		bpf_get_current_comm(v->comm, sizeof(v->comm));
+		process_name(&v->comm);
 	return v;
 }
 

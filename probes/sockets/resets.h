@@ -85,7 +85,7 @@ int send_reset(__u64 *ctx)
 		who(c, sk);
 	if (full && by_caller(sk, &key)) {
 		c->pid = bpf_get_current_pid_tgid() >> 32;
-		bpf_get_current_comm(c->comm, sizeof(c->comm));
+		process_name(&c->comm);
 	}
 	add(&c->n, 1);
 	return 0;

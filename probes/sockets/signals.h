@@ -38,7 +38,7 @@ int signal(__u64 *ctx)
 	if (!v->n) {
 		v->first = now;
 		BPF_CORE_READ_INTO(&v->comm, task, group_leader, comm);
-		bpf_get_current_comm(v->from_comm, sizeof(v->from_comm));
+		process_name(&v->from_comm);
 	}
 	v->last = now;
 	add(&v->n, 1);

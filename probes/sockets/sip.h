@@ -54,7 +54,7 @@ static __noinline int sip_sent(struct sock *sk, int n, __u64 bytes, __u64 to)
 		return 1;
 	if (!v->pid) {
 		v->pid = bpf_get_current_pid_tgid() >> 32;
-		bpf_get_current_comm(v->comm, sizeof(v->comm));
+		process_name(&v->comm);
 	}
 	add(&v->untimed, 1);
 	if (b[8] >= '5') {
@@ -67,7 +67,8 @@ static __noinline int sip_sent(struct sock *sk, int n, __u64 bytes, __u64 to)
 /* A socket that is connected to nobody has sent a datagram. */
 static __noinline int datagram_sent(struct sock *sk, int n, __u64 *ns)
 {
-	struct unconnected *u = bpf_sk_storage_get(&socket_unconnected, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	struct unconnected *u =
+	    bpf_sk_storage_get(&socket_unconnected, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	__u64 bytes = 0, to = 0;
 
 	if (!u || u->others >= OTHER_DATAGRAMS)

@@ -230,7 +230,7 @@ static __always_inline void name_turn(struct turn *t)
 	if (t->pid)
 		return;
 	t->pid = bpf_get_current_pid_tgid() >> 32;
-	bpf_get_current_comm(t->comm, sizeof(t->comm));
+	process_name(&t->comm);
 }
 
 /* What a segment takes of the sequence numbers: its bytes, SYN and FIN. A program may

@@ -118,7 +118,7 @@ static __always_inline void note_sent(struct sock *sk, struct dns_key *key)
 	fresh.of.flow.rport = DNS_PORT;
 	__builtin_memcpy(fresh.of.flow.raddr, key->peer, sizeof(key->peer));
 	fresh.of.pid = bpf_get_current_pid_tgid() >> 32;
-	bpf_get_current_comm(fresh.comm, sizeof(fresh.comm));
+	process_name(&fresh.comm);
 	if (bpf_map_update_elem(&sent_queries, key, &fresh, BPF_ANY)) {
 		add(&lost[QUERIES], 1);
 		return;

@@ -33,7 +33,8 @@ const (
 	fewAnswers = 20
 )
 
-// overrunBy finds those of a storm whose connections fill a listener's accept queue, and are turned away when they get in.
+// overrunBy finds those of a storm whose connections fill a listener's accept queue, and are turned away when they get
+// in.
 func overrunBy(s *scene.Scene, r *recording.Recording, l *called, storm []*caller) (o overrun, ok bool) {
 	full := false
 	listeners, _ := listenersOf(s, "tcp", l.netns)
