@@ -16,29 +16,8 @@ import (
 // A real Consul: services as agents register them, and one that is registered while it is followed.
 func TestConsul(t *testing.T) {
 	t.Parallel()
-	port := counterpart.Port(t)
-	api := fmt.Sprintf("http://127.0.0.1:%d", port)
-	counterpart.Run(t, counterpart.Consul(t), "agent", "-dev", "-node", "edge1", "-bind", "127.0.0.1", "-client", "127.0.0.1", "-log-level", "warn",
-		"-http-port", fmt.Sprint(port), "-dns-port", "-1", "-server-port", fmt.Sprint(counterpart.Port(t)),
-		"-serf-lan-port", fmt.Sprint(counterpart.Port(t)), "-serf-wan-port", fmt.Sprint(counterpart.Port(t)),
-		"-hcl", "disable_update_check = true", "-hcl", "connect { enabled = false }", "-hcl", "ports { grpc = -1 }")
-	put := func(path, body string) {
-		t.Helper()
-		for range 200 { // until it has started
-			req, err := http.NewRequest(http.MethodPut, api+path, strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if resp, err := http.DefaultClient.Do(req); err == nil {
-				resp.Body.Close()
-				if resp.StatusCode == http.StatusOK {
-					return
-				}
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		t.Fatalf("%s: Consul did not take it", path)
-	}
+	agent := counterpart.ConsulAgent(t)
+	api, put := agent.URL, agent.Put
 	put("/v1/agent/service/register", `{"ID": "rtmp-1", "Name": "rtmp", "Address": "10.1.10.99", "Port": 1935, "Tags": ["live", "hd"], "Meta": {"stream-key": "cam1"}}`)
 	put("/v1/agent/service/register", `{"ID": "rtmp-2", "Name": "rtmp", "Port": 1936, "Check": {"TTL": "10s", "Status": "critical"}}`)
 	put("/v1/agent/service/register", `{"ID": "web-1", "Name": "web", "Port": 80}`)

@@ -11,13 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nameThread gives the thread of a goroutine a name of its own, as Java does; the goroutine keeps it.
-func nameThread(t *testing.T, name string) {
-	runtime.LockOSThread()
+// onThread has something done on a thread with a name of its own, as Java names them. The first thread's is that of the
+// process.
+func onThread(t *testing.T, name string, do func()) {
+	runtime.LockOSThread() // and is not let go: the thread ends with its goroutine
+	if unix.Gettid() == os.Getpid() {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			onThread(t, name, do)
+		}()
+		<-done
+		runtime.UnlockOSThread()
+		return
+	}
 	text := append([]byte(name), 0)
 	if err := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&text[0])), 0, 0, 0); err != nil {
 		t.Error(err)
 	}
+	do()
 }
 
 // Who serves and who asks has the name of its process, whatever its thread is called: a pool of threads is one service.
@@ -30,8 +42,7 @@ func TestServersAndCallersHaveTheNamesOfTheirProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := b.listen("127.0.0.1:7351")
-	go func() {
-		nameThread(t, "pool-1-thread-7")
+	go onThread(t, "pool-1-thread-7", func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -42,11 +53,10 @@ func TestServersAndCallersHaveTheNamesOfTheirProcesses(t *testing.T) {
 			}
 			c.Close()
 		}
-	}()
+	})
 	asked := make(chan struct{})
-	go func() {
+	go onThread(t, "caller-3", func() {
 		defer close(asked)
-		nameThread(t, "caller-3")
 		for range 3 {
 			c := b.dial("127.0.0.1:7351")
 			if _, err := c.Write(make([]byte, 10)); err == nil {
@@ -54,7 +64,7 @@ func TestServersAndCallersHaveTheNamesOfTheirProcesses(t *testing.T) {
 			}
 			c.Close()
 		}
-	}()
+	})
 	<-asked
 	time.Sleep(300 * time.Millisecond)
 	r.Stop()
