@@ -92,6 +92,8 @@ func TestTriggerOfWhatHappens(t *testing.T) {
 		says string
 	}{
 		{recording.Event{Kind: recording.EventThrottled, Subject: recording.Subject{Name: "encoder.service"}}, "encoder.service"},
+		{recording.Event{T: second(1), End: second(1).Add(5 * time.Millisecond), Kind: recording.EventGCPause, Subject: recording.Subject{Comm: "java"}}, ""},
+		{recording.Event{T: second(1), End: second(1).Add(80 * time.Millisecond), Kind: recording.EventGCPause, Subject: recording.Subject{Comm: "java"}}, "gc-pause of java"},
 		{recording.Exit{Comm: "redis", Signal: "SIGKILL"}, "redis"},
 		{recording.Exit{Comm: "sh", Status: 1}, ""},
 		{recording.CallError{Comm: "app", Call: "connect", Errno: "ECONNREFUSED", N: 60}, "ECONNREFUSED of app"},

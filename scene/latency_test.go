@@ -121,6 +121,16 @@ func TestLateAnswersInMostSeconds(t *testing.T) {
 	}
 }
 
+// Six late answers of thousands are no symptom as long as they took less than a second in all.
+func TestFewLateAnswers(t *testing.T) {
+	for each, want := range map[float64]int{0.1: 0, 0.4: 1} {
+		rows := turnRowsOf("serve", 120, 0.001, map[int]int{3: 3, 4: 3}, each, 0)
+		if got := symptomsOf(t, RequestLatency, listener, rows); len(got) != want {
+			t.Errorf("six answers of %g s: %+v", each, got)
+		}
+	}
+}
+
 func TestRequestsThatLieUnread(t *testing.T) {
 	got := symptomsOf(t, RequestLatency, listener, turnRows("serve", 10, 0.4, nil, 0.3))
 	if len(got) != 1 || got[0].Amount < 0.29 || got[0].Amount > 0.31 || !strings.Contains(got[0].Text, "waited unread in the socket buffer for 300 ms") {
