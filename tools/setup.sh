@@ -12,7 +12,7 @@ command -v "${GO:-go}" >/dev/null || { echo "snag setup: Go is missing: install 
 tracers="strace bpftrace linux-perf"
 case "${1:-all}" in
 demo) want="iproute2 nginx libnginx-mod-rtmp ffmpeg" ;;
-all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daemon nftables nginx libnginx-mod-rtmp ffmpeg prometheus prometheus-node-exporter influxdb strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump dnsmasq-base liburing-dev linux-perf systemd shellcheck nghttp2-proxy python3-grpcio" ;;
+all) want="clang clang-format llvm libbpf-dev bpftool iproute2 ethtool dbus-daemon nftables nginx libnginx-mod-rtmp ffmpeg prometheus prometheus-node-exporter influxdb victoria-metrics strace zstd jq python3 python3-gi python3-pip gunicorn gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-tools gstreamer1.0-rtsp stunnel4 dropbear-bin redis-tools gcc binutils libc6-dev openssl chromium fonts-dejavu-core musl-tools xz-utils wrk tshark tcptrace tcpdump dnsmasq-base liburing-dev linux-perf systemd shellcheck nghttp2-proxy python3-grpcio" ;;
 # The servers and client libraries of the drawn incidents, a package a line.
 drawn) want="
 	apache2
@@ -126,7 +126,7 @@ if [ -n "$missing" ]; then
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 	# Nor at the next boot: only what was installed here is touched, never a service
 	# that was there before.
-	for service in apache2 beanstalkd dovecot etcd haproxy icecast2 influxdb iperf3 kamailio mariadb memcached mosquitto nginx pgbouncer php8.2-fpm postgresql prometheus prometheus-node-exporter redis-server rsync slapd squid stunnel4 unbound varnish vsftpd; do
+	for service in apache2 beanstalkd dovecot etcd haproxy icecast2 influxdb iperf3 kamailio mariadb memcached mosquitto nginx pgbouncer php8.2-fpm postgresql prometheus prometheus-node-exporter redis-server rsync slapd squid stunnel4 unbound varnish victoria-metrics vsftpd; do
 		case " $missing " in
 		*" $service "* | *" $service-server "* | *" $service-imapd "*)
 			if [ -d /run/systemd/system ]; then
