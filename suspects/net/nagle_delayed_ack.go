@@ -196,6 +196,7 @@ func nagleFinding(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, k *h
 	switch {
 	case mean < lateACK, late && booked < mostlyHeld:
 	case seen && ratio < answered:
+		f.NotTo = []string{scene.RequestLatency} // nobody waits for an answer there
 		f.Harm = suspect.Harm{Symptom: scene.StreamLate, Amount: added, Unit: "s", Text: fmt.Sprintf("a one-way stream that comes %s later", units.Lasting(added))}
 	default:
 		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: added, Unit: "s", Text: fmt.Sprintf("%s added to a typical write of %s", units.Lasting(added), units.Count(k.writes))}

@@ -143,8 +143,9 @@ func covered(d report.Document, measure string) report.Coverage {
 
 // wrongCoverage holds a measure taken as root against what the kernel has. Threads
 // are looked at where a socket is suspicious only, the inside of a process where
-// something is suspected of it, and nothing is peeked into unless it is asked for. What
-// is partial of a process, or of names, is so for what ran and not for the kernel.
+// something is suspected of it, and nothing is peeked into unless it is asked for. Who has
+// requests is looked at, too, where the kernel shows requests. What is partial of a process,
+// or of names, is so for what ran and not for the kernel.
 func wrongCoverage(v version, measure string, c report.Coverage, suspicious bool) string {
 	first := since[measure]
 	switch {
@@ -157,6 +158,7 @@ func wrongCoverage(v version, measure string, c report.Coverage, suspicious bool
 			return fmt.Sprintf("%s is %s (%s; %s), want partial and the cure to name %v", measure, c.State, c.Why, c.Cure, inPart[measure])
 		}
 	case c.State == recording.CoverageOff && strings.HasPrefix(measure, "threads.") && !suspicious:
+	case c.State == recording.CoverageOff && measure == "states" && !suspicious && v.before(since["sockets.turns"]):
 	case c.State == recording.CoverageOff && closer(measure):
 	case c.State == recording.CoveragePartial && (closer(measure) || strings.HasPrefix(measure, "oncpu.")):
 	case c.State != recording.CoverageOK:

@@ -118,3 +118,21 @@ func TestOldKernel(t *testing.T) {
 		t.Errorf("what could not be seen was cleared, and is not found wrong: %q", w)
 	}
 }
+
+// Where requests can't be seen, nobody is looked at but who has a suspicious socket.
+func TestStatesOfNobody(t *testing.T) {
+	off := report.Coverage{Probe: "states", State: recording.CoverageOff, Why: "no process was watched"}
+	for _, c := range []struct {
+		kernel     version
+		suspicious bool
+		right      bool
+	}{
+		{version{5, 10}, false, true},
+		{version{5, 10}, true, false},
+		{version{6, 12}, false, false},
+	} {
+		if wrong := wrongCoverage(c.kernel, "states", off, c.suspicious); (wrong == "") != c.right {
+			t.Errorf("%v, suspicious %v: %q", c.kernel, c.suspicious, wrong)
+		}
+	}
+}
