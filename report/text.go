@@ -159,15 +159,29 @@ func (p *page) headline(v *verdict.Verdict, culprits []verdict.Entry) {
 	case len(v.With(verdict.NotSeen)) > 0 && len(v.Recording.Manifest.Files) > 0:
 		p.add("")
 		p.answer("", "", "", nothing+fmt.Sprintf(" in these files; %s could not be judged by them", suspectCount(v.With(verdict.NotSeen))))
+		p.risks(v)
 	case len(v.With(verdict.NotSeen)) > 0:
 		p.add("")
 		p.answer("", "", "", nothing+fmt.Sprintf(", but %s could not be judged: see below", suspectCount(v.With(verdict.NotSeen))))
+		p.risks(v)
 	case len(v.Here(verdict.Risk)) > 0:
 		p.add("")
-		p.answer("", "", "", nothing+", but see the risks below")
+		p.answer("", "", "", nothing)
+		p.risks(v)
 	default:
 		p.add("")
 		p.answer("", "", "", nothing+": no symptom, and no suspect with harm")
+	}
+}
+
+// risks names what is proved and affects nobody yet: who reads the first lines alone has to know of it.
+func (p *page) risks(v *verdict.Verdict) {
+	all := v.Here(verdict.Risk)
+	for _, e := range all[:min(len(all), mostNamed)] {
+		p.answer("  ", p.bold(p.yellow("RISK"))+"  ", "      ", capital(e.Suspect.Title)+": "+e.Subject.Name)
+	}
+	if n := len(all) - mostNamed; n > 0 {
+		p.add(p.dim(fmt.Sprintf("  and %s", counted(n, "more risk", "more risks"))))
 	}
 }
 

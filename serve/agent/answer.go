@@ -155,7 +155,11 @@ func sentence(d *report.Document) string {
 		}
 		return cut(text, 600)
 	case d.Standing == "nothing-wrong":
-		return fmt.Sprintf("NOTHING WRONG: no client and no stream was affected in %.0f s on %s", d.Window.Seconds, d.Host)
+		text := fmt.Sprintf("NOTHING WRONG: no client and no stream was affected in %.0f s on %s", d.Window.Seconds, d.Host)
+		if i := slices.IndexFunc(d.Verdict, func(e report.Entry) bool { return e.State == "risk" && !e.Elsewhere }); i >= 0 {
+			text += fmt.Sprintf("; a risk: %s: %s", d.Verdict[i].Suspect, d.Verdict[i].Subject)
+		}
+		return cut(text, 600)
 	case d.Foremost != nil:
 		return cut(fmt.Sprintf("%s: %s: %s", head, d.Foremost.Subject, d.Foremost.Text), 600)
 	}

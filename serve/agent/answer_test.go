@@ -150,6 +150,8 @@ func TestSentences(t *testing.T) {
 		want string
 	}{
 		{report.Document{Standing: "nothing-wrong", Host: "h", Window: report.Window{Seconds: 30}}, "NOTHING WRONG: no client and no stream was affected in 30 s on h"},
+		{report.Document{Standing: "nothing-wrong", Host: "h", Window: report.Window{Seconds: 30}, Verdict: []report.Entry{{State: "risk", Elsewhere: true}, {State: "risk", Suspect: "swap", Subject: "s"}}},
+			"NOTHING WRONG: no client and no stream was affected in 30 s on h; a risk: swap: s"},
 		{report.Document{Standing: "unproved", Foremost: &report.Foremost{Subject: "s", Text: "t"}}, "NO CULPRIT PROVED: s: t"},
 		{report.Document{Standing: "not-enough-seen", Abstained: "no root"}, "CAN'T TELL: no root"},
 		{report.Document{Standing: "slow", Abstained: "0.2 s"}, "SLOW ANSWERS: 0.2 s"},

@@ -47,10 +47,14 @@ function nobody(page: Page, axis: Axis): HTMLElement {
     if (v.next_measurement) box.append(...nextMeasurement(v.next_measurement));
   } else {
     const unseen = new Set(v.verdict.filter((e) => e.state === 'not-seen').map((e) => e.suspect)).size;
-    const risks = v.verdict.some((e) => e.state === 'risk');
+    const risks = v.verdict.filter((e) => e.state === 'risk' && !e.elsewhere);
     const target = targetName(page);
     box.append(h('p', { class: 'state' }, target ? `Nothing wrong with ${target}` : 'Nothing wrong'),
-      h('h3', {}, unseen > 0 ? `Nothing wrong seen, but ${unseen} ${unseen === 1 ? 'suspect' : 'suspects'} could not be judged` : risks ? 'Nothing wrong seen, but there are risks' : 'No symptom, and no suspect with harm'));
+      h('h3', {}, unseen > 0 ? `Nothing wrong seen, but ${unseen} ${unseen === 1 ? 'suspect' : 'suspects'} could not be judged` : risks.length > 0 ? 'Nothing wrong seen, but there are risks' : 'No symptom, and no suspect with harm'));
+    if (risks.length > 0) {
+      box.append(h('ul', { class: 'plain' }, ...risks.slice(0, 3).map((e) => h('li', {}, h('b', {}, `Risk: ${e.title}`), ` · ${e.subject}`))));
+      if (risks.length > 3) box.append(h('p', { class: 'quiet' }, `and ${risks.length - 3} more`));
+    }
   }
   const symptoms = v.symptoms.filter((s) => !s.elsewhere);
   if (symptoms.length > 0) {
