@@ -55,6 +55,16 @@ struct system_call {
 	__u64 ip, sp, bp;
 };
 
+static __always_inline bool compat_x86(struct task_struct *p)
+{
+	return BPF_CORE_READ((struct task_struct___x86 *)p, thread_info.status) & TS_COMPAT;
+}
+
+static __always_inline bool compat_arm64(struct task_struct *p)
+{
+	return BPF_CORE_READ((struct task_struct___arm64 *)p, thread_info.flags) & TIF_32BIT_ARM64;
+}
+
 static __always_inline void read_call(struct system_call *c, struct task_struct *p)
 {
 	void *at = registers(p);
@@ -70,8 +80,7 @@ static __always_inline void read_call(struct system_call *c, struct task_struct 
 		c->args[0] = AT(regs, x->di);
 		c->args[1] = AT(regs, x->si);
 		c->args[2] = AT(regs, x->dx);
-		if (c->nr >= 0 &&
-		    BPF_CORE_READ((struct task_struct___x86 *)p, thread_info.status) & TS_COMPAT) {
+		if (c->nr >= 0 && compat_x86(p)) {
 			c->nr |= NR_COMPAT;
 			c->args[0] = (__u32)AT(regs, x->bx);
 			c->args[1] = (__u32)AT(regs, x->cx);
@@ -81,8 +90,7 @@ static __always_inline void read_call(struct system_call *c, struct task_struct 
 		c->bp = AT(regs, x->bp);
 	} else if (bpf_core_field_exists(a->syscallno)) {
 		c->nr = BPF_CORE_READ(a, syscallno);
-		if (c->nr >= 0 &&
-		    BPF_CORE_READ((struct task_struct___arm64 *)p, thread_info.flags) & TIF_32BIT_ARM64)
+		if (c->nr >= 0 && compat_arm64(p))
 			c->nr |= NR_COMPAT;
 		c->args[0] = BPF_CORE_READ(a, orig_x0);
 		c->args[1] = BPF_CORE_READ(a, user_regs.regs[1]);
@@ -91,6 +99,28 @@ static __always_inline void read_call(struct system_call *c, struct task_struct 
 		c->sp = BPF_CORE_READ(a, user_regs.sp);
 		c->bp = BPF_CORE_READ(a, user_regs.regs[29]);
 	}
+}
+
+/* The number of the system call of a thread, and its second argument: what read_call reads, with a
+ * sixth of the stack. Who is called from other functions has no more (512 bytes for all). */
+static __always_inline __s32 call_number(struct task_struct *p, __u64 *second)
+{
+	void *at = registers(p);
+	struct pt_regs___x86 *x = at;
+	struct pt_regs___arm64 *a = at;
+	__s32 nr = -1;
+	bool compat = false;
+
+	if (bpf_core_field_exists(x->orig_ax)) {
+		nr = (__s32)BPF_CORE_READ(x, orig_ax);
+		*second = BPF_CORE_READ(x, si);
+		compat = nr >= 0 && compat_x86(p);
+	} else if (bpf_core_field_exists(a->syscallno)) {
+		nr = BPF_CORE_READ(a, syscallno);
+		*second = BPF_CORE_READ(a, user_regs.regs[1]);
+		compat = nr >= 0 && compat_arm64(p);
+	}
+	return compat ? nr | NR_COMPAT : nr;
 }
 
 #endif /* SNAG_CALLS_H */

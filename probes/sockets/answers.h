@@ -145,16 +145,14 @@ static __noinline bool from_pieces(struct first *f, __u64 at)
  * or of their pieces. Of several messages (WRITTEN_MMSGHDR) those of the first. */
 static __noinline enum written call_bytes(__u64 *at, bool in)
 {
+	__s32 nr = call_number(bpf_get_current_task_btf(), at);
 	struct pt_regs___x86 *x = NULL;
-	struct system_call c = {.nr = -1};
 	enum written kind;
 
-	read_call(&c, bpf_get_current_task_btf());
 	if (bpf_core_field_exists(x->orig_ax))
-		kind = in ? reads_x86(c.nr) : writes_x86(c.nr);
+		kind = in ? reads_x86(nr) : writes_x86(nr);
 	else
-		kind = in ? reads_arm64(c.nr) : writes_arm64(c.nr);
-	*at = c.args[1];
+		kind = in ? reads_arm64(nr) : writes_arm64(nr);
 	if (kind != WRITTEN_MSGHDR && kind != WRITTEN_MMSGHDR)
 		return kind;
 	if (bpf_probe_read_user(at, sizeof(*at), (void *)(*at + MSGHDR_IOV)))
