@@ -10,7 +10,7 @@ LDFLAGS  := -s -w -X snag/internal/cli.Version=$(VERSION) -X snag/internal/cli.C
 LINT     := bin/lint
 FUZZTIME ?= 10s
 
-.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check dashboards test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load bench-fleet bench-fleet-scale study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
+.PHONY: help setup build demo check check-fresh fmt-check lint lint-build generate generate-check ui ui-check docs docs-check dashboards test soak flakes bench bench-probes bench-streams bench-syscalls bench-files bench-record bench-load bench-fleet bench-fleet-scale test-kubernetes study-files fuzz attack lab lab-remedies vm-reboot vm-remedies vm-unit lab-vm score score-short score-drawn setup-drawn score-healthy calibrate clean
 
 help: ## this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -120,6 +120,10 @@ bench-fleet: ## twelve hosts in network namespaces, Thanos, ten incidents that a
 	tools/setup.sh fleet
 	$(MAKE) --no-print-directory build
 	bin/snag-lab fleet score --seed $(or $(SEED),2) --dir $(or $(DIR),bin/fleet-$(shell git rev-parse --short HEAD 2>/dev/null || echo dev)) $(if $(ONLY),--only $(ONLY))
+
+test-kubernetes: ## discovery on a real API server of Kubernetes with etcd, on loopback (about 10 s, and 8 min for building it once)
+	tools/setup.sh kubernetes
+	KUBE_APISERVER="$${XDG_CACHE_HOME:-$$HOME/.cache}/snag/kubernetes/kube-apiserver" $(GO) test -count=1 -tags kubernetes ./fleet/discovery -run TestKubernetesServer
 
 SIZE ?= 1
 bench-files: ## snag read beside grep, gzip, strace-parser, inferno, tshark, GCViewer and others, on files that it makes (root, about 15 min; SIZE=0.1: a tenth)

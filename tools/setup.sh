@@ -87,10 +87,11 @@ bench-syscalls) want="$tracers" ;;
 bench-record) want="gcc libc6-dev nginx tshark linux-perf prometheus iproute2 e2fsprogs mount pkg-config libelf-dev zlib1g-dev" ;;
 bench-load) want="iproute2 nginx wrk redis-server redis-tools nftables python3 python3-pip util-linux" ;;
 fleet) want="curl haproxy iproute2 nftables procps nginx libnginx-mod-rtmp ffmpeg prometheus" ;;
+kubernetes) want="etcd-server" ;;
 release) want="" ;;
 release-check) want="debootstrap iproute2 jq lintian python3 qemu-user-static rpm runc shellcheck skopeo systemd" ;;
 bench-files) want="strace linux-perf zstd nginx wrk iproute2 ethtool tcpdump tcptrace tshark mawk perl maven" ;;
-*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load|fleet|release|release-check]" >&2; exit 2 ;;
+*) echo "usage: $0 [demo|drawn|bench|bench-syscalls|bench-files|bench-record|bench-load|fleet|kubernetes|release|release-check]" >&2; exit 2 ;;
 esac
 # The page's bundle is built with Node 18 or later: Debian's where there is none.
 if [ "${1:-all}" = all ] && ! npm --version >/dev/null 2>&1; then
@@ -168,4 +169,7 @@ if [ "${1:-all}" = bench-load ]; then
 fi
 if [ "${1:-all}" = fleet ]; then
 	tools/fleet.sh
+fi
+if [ "${1:-all}" = kubernetes ]; then
+	tools/kubernetes.sh
 fi
