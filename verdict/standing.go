@@ -106,10 +106,10 @@ func (v *Verdict) SlowParties() (out []*ledger.Party) {
 	return out
 }
 
-// uneven tells that a service leaves one request in a hundred, or more, for longer than people
-// tolerate, and many times as long as most, where there is no better time to compare it with.
+// uneven tells that one answer in a hundred of a service, or more, takes many times as long as most
+// (Party.Tail), where there is no better time to compare it with.
 func (v *Verdict) uneven(p *ledger.Party) bool {
-	return p.Role == ledger.Serves && p.Usual == nil && len(p.PIDs) > 0 && p.Tail() >= slowAnswer
+	return p.Role == ledger.Serves && p.Usual == nil && len(p.PIDs) > 0 && p.Tail() > 0
 }
 
 // erring are the services of the target some of whose answers are errors, too few for a symptom:

@@ -28,6 +28,8 @@ func TestStanding(t *testing.T) {
 	}
 	uneven := party(0.014, 500, ledger.Work)
 	uneven.Parties[0].P50, uneven.Parties[0].P99, uneven.Parties[0].PIDs = 0.008, 0.2, []int{7}
+	less, even := *uneven.Parties[0], *uneven.Parties[0]
+	less.P50, less.P99, even.P99 = 0.002, 0.06, 0.07
 	unavailable := map[string]string{"sockets.turns": recording.CoverageUnavailable}
 	for _, c := range []struct {
 		what string
@@ -44,6 +46,8 @@ func TestStanding(t *testing.T) {
 		{"quick ones", Verdict{Ledger: party(0.06, 50, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"long polls", Verdict{Ledger: party(0.6, 50, ledger.Parked)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"an uneven tail", Verdict{Ledger: uneven}, recording.Recording{Coverage: covered(nil)}, Slow, "one in a hundred answers of p[7] takes 200 ms, where half take 8 ms"},
+		{"an uneven tail that nobody would notice of every answer", Verdict{Ledger: &ledger.Ledger{Parties: []*ledger.Party{&less}}}, recording.Recording{Coverage: covered(nil)}, Slow, "one in a hundred answers of p[7] takes 60 ms, where half take 2 ms"},
+		{"a tail of less than ten times", Verdict{Ledger: &ledger.Ledger{Parties: []*ledger.Party{&even}}}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"requests of HTTP/2 were missed", Verdict{Ledger: &ledger.Ledger{Unknown: uneven.Parties}}, recording.Recording{Coverage: covered(nil)}, Blind, "many requests of HTTP/2 at p[7] were not seen"},
 		{"too few to say so", Verdict{Ledger: party(0.6, 4, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"a recording that was cut off at its start", Verdict{Entries: []Entry{{State: NotSeen}, {State: NotSeen}}}, recording.Recording{}, Blind, "nothing to judge any of its suspects by"},
