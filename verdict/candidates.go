@@ -77,6 +77,25 @@ func onset(f suspect.Finding, s *scene.Scene) recording.Time {
 	return first
 }
 
+// asEarlyAs is when a cause may have begun that is seen since some time: where it is seen from the moment on that its
+// probes began, as late as they do on a busy host, with the recording. A delay that is there all the time has no onset
+// of its own, and would seem to be earlier than its cause.
+func asEarlyAs(since recording.Time, sus *suspect.Suspect, r *recording.Recording) recording.Time {
+	if len(r.Manifest.Files) > 0 {
+		return since
+	}
+	begun := r.Manifest.Start
+	for _, n := range sus.Needs {
+		if c, ok := r.Measured(n.Measure); ok && n.Must {
+			begun = max(begun, c.Since)
+		}
+	}
+	if since <= begun.Add(slack) {
+		return min(since, r.Manifest.Start)
+	}
+	return since
+}
+
 func blindEntry(sus *suspect.Suspect, must []suspect.Need, r *recording.Recording) Entry {
 	e := Entry{Suspect: sus, State: NotSeen}
 	var why []string

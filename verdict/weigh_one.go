@@ -35,7 +35,7 @@ func weighOne(sus *suspect.Suspect, s *scene.Scene, r *recording.Recording, l *l
 		switch proof {
 		case confirmed:
 			taken(with)
-			found = append(found, &candidate{suspect: sus, finding: f.Finding, confidence: e.Confidence, onset: e.Since, window: s.Window})
+			found = append(found, &candidate{suspect: sus, finding: f.Finding, confidence: e.Confidence, onset: asEarlyAs(e.Since, sus, r), window: s.Window})
 		case unproven, conflict:
 			taken(with)
 			e.State, e.Next = NotSeen, firstOf(f.Next, sus.Next)
