@@ -88,6 +88,7 @@ func Run(ctx context.Context, p Plan) error {
 	}
 	defer k.thinning.Wait()
 	k.look()
+	p.Health.set(func(f *Status) { f.Started = time.Now() })
 	for {
 		err := p.session(ctx, k)
 		var m moved

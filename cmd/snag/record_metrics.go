@@ -95,6 +95,9 @@ func recorderMetrics(f recorder.Status, more []measured) []measured {
 		{name: "snag_judgements_total", help: "Judgements of the recording since the recorder started.", counter: true, value: float64(f.Judgements)},
 		{name: "snag_verdict_hurt", help: "1 while an incident lasts: clients or streams are affected.", value: flag(f.Incident.ID != 0)},
 	}
+	if !f.Started.IsZero() {
+		all = append(all, measured{name: "snag_record_start_timestamp_seconds", help: "When the recorder was started.", value: float64(f.Started.UnixMicro()) / 1e6})
+	}
 	if !f.Oldest.IsZero() {
 		all = append(all, measured{name: "snag_ring_oldest_timestamp_seconds", help: "Start of the oldest piece of the ring.", value: float64(f.Oldest.Unix())})
 	}

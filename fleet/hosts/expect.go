@@ -17,9 +17,6 @@ type Missing struct {
 	Why  string
 }
 
-// nameLabels name the host that a target is on, the first that there is.
-var nameLabels = []string{"__meta_kubernetes_node_name", "__meta_kubernetes_pod_node_name", "__meta_kubernetes_endpoint_node_name", "instance", "__meta_consul_node"}
-
 // addressLabels have an address of that host.
 var addressLabels = []string{"__meta_kubernetes_pod_host_ip", "__meta_consul_address", "__meta_kubernetes_node_address_InternalIP", "__meta_kubernetes_node_address_ExternalIP"}
 
@@ -35,13 +32,7 @@ func expectedOf(targets []discovery.Target) (all []*expected) {
 	by := map[string]*expected{}
 	for _, t := range targets {
 		host, _ := t.Host()
-		name := host
-		for _, label := range nameLabels {
-			if v := t.Labels[label]; v != "" {
-				name, _ = discovery.Target{Address: v}.Host()
-				break
-			}
-		}
+		name := t.HostName()
 		e := by[strings.ToLower(name)]
 		if e == nil {
 			e = &expected{name: name}
