@@ -165,7 +165,7 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *pieceWr
 			return
 		case !t.check():
 			if paused.IsZero() {
-				p.Note("recording is paused until there is space: " + t.why())
+				p.Note("recording is paused until " + t.why())
 				paused = now
 			}
 			if now.Sub(paused) >= p.again {
