@@ -128,6 +128,13 @@ func TestARingOfALaterVersion(t *testing.T) {
 	if len(r.Damage) != 1 || !strings.Contains(r.Damage[0], "it is of version 99 and this snag reads up to 1") {
 		t.Errorf("%q", r.Damage)
 	}
+	// Who records with this snag again leaves it where it is.
+	if err := salvage(dir, ""); err == nil || !strings.Contains(err.Error(), "it is of version 99") {
+		t.Errorf("salvage says %v", err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("it was removed: %v", err)
+	}
 	if err := os.Remove(filepath.Join(dir, nameOf(second(0), second(60), time.Second))); err != nil {
 		t.Fatal(err)
 	}

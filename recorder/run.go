@@ -240,9 +240,11 @@ func salvage(dir, current string) error {
 			continue
 		}
 		r, err := recording.OpenOwn(folder)
-		if err == nil && r.Manifest.End > r.Manifest.Start {
+		switch {
+		case errors.As(err, new(*recording.VersionError)): // a later snag's, which packs it when it is back
+		case err == nil && r.Manifest.End > r.Manifest.Start:
 			err = pack(dir, p.Name, r.Manifest.End)
-		} else { // it is empty
+		default: // it is empty
 			err = removeOpen(folder)
 		}
 		errs = append(errs, err)
