@@ -89,8 +89,8 @@ func TestRowsThatAreNotMergedHaveABudget(t *testing.T) {
 			r.Add(recording.Stack{ID: 1000*i + n})
 		}
 		r.Add(recording.Turns{T: second(i), N: 3})
+		r.Add(recording.Event{T: second(i), Kind: recording.EventStreamFreeze})
 	}
-	r.Add(recording.Event{T: second(3), Kind: recording.EventStreamFreeze})
 	out := downsample(r, 10*time.Second)
 	if n := len(out.Resets); n != 20*mostRows {
 		t.Errorf("%d resets are kept in two steps, want %d", n, 20*mostRows)
@@ -110,7 +110,7 @@ func TestRowsThatAreNotMergedHaveABudget(t *testing.T) {
 			freezes++
 		}
 	}
-	if len(out.Turns) != 20 || freezes != 1 || len(out.Stacks) != 20*250 {
+	if len(out.Turns) != 20 || freezes != 20 || len(out.Stacks) != 20*250 {
 		t.Errorf("%d seconds of requests, %d freezes, %d stacks", len(out.Turns), freezes, len(out.Stacks))
 	}
 	c, measured := out.Measured("sockets.resets")
