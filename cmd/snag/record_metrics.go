@@ -88,7 +88,7 @@ func recorderMetrics(f recorder.Status, more []measured) []measured {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	all := []measured{
-		{name: "snag_record_up", help: "1 while recording; 0 while paused because the disk is full.", value: flag(f.Recording)},
+		{name: "snag_record_up", help: "1 while recording; 0 while paused because the disk is full or read-only.", value: flag(f.Recording)},
 		{name: "snag_record_live_bytes", help: "Memory that the recorder had in use when its collector last ran.", value: float64(live[0].Value.Uint64())},
 		{name: "snag_ring_bytes", help: "Size of the ring's pieces.", value: float64(f.Size)},
 		{name: "snag_incidents_total", help: "Incidents that began since the recorder started.", counter: true, value: float64(f.Incidents)},
