@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"snag/fleet/discovery"
+	"snag/internal/sorting"
 )
 
 // Missing is a host that discovery lists, and of which no recorder is known.
@@ -94,7 +95,7 @@ func (f *Fleet) Expect(ctx context.Context, q Querier, source string, l discover
 			f.Missing = append(f.Missing, Missing{e.name, "its recorder has sent nothing since " + clock(found.Seen)})
 		}
 	}
-	slices.SortFunc(f.Missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(f.Missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 

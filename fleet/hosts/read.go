@@ -13,6 +13,7 @@ import (
 
 	"snag/fleet/exporter"
 	"snag/fleet/prom"
+	"snag/internal/sorting"
 )
 
 // Querier is a store.
@@ -142,7 +143,7 @@ func (r *reader) incidents(ctx context.Context) error {
 		}
 	}, false)
 	for _, h := range r.Hosts {
-		slices.SortFunc(h.Symptoms, func(a, b Named) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Subject, b.Subject)) })
+		sorting.By(h.Symptoms, func(a, b Named) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Subject, b.Subject)) })
 	}
 	if err != nil {
 		return err
@@ -268,7 +269,7 @@ func (h *Host) forward(server string, to forward) {
 		h.forwards = map[string][]forward{}
 	}
 	all := append(h.forwards[server], to)
-	slices.SortFunc(all, func(a, b forward) int {
+	sorting.By(all, func(a, b forward) int {
 		return cmp.Or(cmp.Compare(b.connections, a.connections), cmp.Compare(a.to, b.to))
 	})
 	h.forwards[server] = all
