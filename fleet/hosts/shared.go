@@ -16,11 +16,11 @@ import (
 const startSeries = "snag_record_start_timestamp_seconds"
 
 // sharedSeries has the label sharedLabel for each host whose name several recorders send with equal labels. They write
-// to one series, and the start in it goes forth and back. A restart only goes forth, and a clock that was set back goes
-// back once.
+// to one series, of which the store refuses some samples (out of order), and the start in it goes forth and back. A
+// restart only goes forth, unless the clock was set back before it.
 const (
 	sharedLabel  = "snag_record_shared"
-	sharedSeries = `label_replace(resets(` + startSeries + `[2m]) > 1, "` + sharedLabel + `", "yes", "", "")`
+	sharedSeries = `label_replace(resets(` + startSeries + `[5m]) > 0, "` + sharedLabel + `", "yes", "", "")`
 )
 
 // shared finds the other hosts whose name several recorders send. The store mixes their values, so nothing is known of
