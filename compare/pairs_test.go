@@ -204,3 +204,23 @@ func describe(c *Comparison) string {
 	}
 	return out
 }
+
+// Pairs that the lab recorded: a library without the fast path costs the service time, and another build of it that
+// is as fast costs nothing.
+func TestPairsOfALibrary(t *testing.T) {
+	open := func(name string) *recording.Recording {
+		r, err := recording.Open("../lab/recordings/wrong-library-" + name + ".snag")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	good := open("healthy")
+	for name, want := range map[string]Outcome{"sick": Worse, "distractor": AsGood} {
+		c := Of(good, open(name))
+		slow := slices.ContainsFunc(c.Parties, func(p Party) bool { return p.B.Subject.Comm == "codec-server" && p.Time.Worse() })
+		if c.Outcome() != want || slow != (want == Worse) || len(c.Builds) != 1 || c.Builds[0].Name != "codec-server: libcodec.so.1" {
+			t.Errorf("%s: %s, want %s", name, describe(c), want)
+		}
+	}
+}

@@ -14,13 +14,23 @@ import (
 // Setting is what is set, or which build it is; "" where the recording does not have it.
 type Setting struct{ Name, A, B string }
 
+// CPUFlags is the setting that lists the instructions and features of the CPU. Its A are those that only A's has, its
+// B those that only B's has.
+const CPUFlags = "cpu.flags"
+
 // settings are those that both recordings read and that differ.
-func settings(a, b *recording.Recording) []Setting { return differing(set(a), set(b), false) }
+func settings(a, b *recording.Recording) []Setting {
+	return differing(set(a), set(b), false)
+}
 
 // differing are the names with two values; with one-sided ones only where asked for.
 func differing(a, b map[string]string, oneSided bool) (out []Setting) {
 	for name, was := range a {
-		if now, ok := b[name]; (ok || oneSided) && now != was {
+		now, ok := b[name]
+		if name == CPUFlags {
+			was, now = only(was, now), only(now, was)
+		}
+		if (ok || oneSided) && now != was {
 			out = append(out, Setting{name, was, now})
 		}
 	}
@@ -31,6 +41,12 @@ func differing(a, b map[string]string, oneSided bool) (out []Setting) {
 	}
 	sorting.By(out, func(x, y Setting) int { return strings.Compare(x.Name, y.Name) })
 	return out
+}
+
+// only are the words of a text that another does not have.
+func only(text, other string) string {
+	has := strings.Fields(other)
+	return strings.Join(slices.DeleteFunc(strings.Fields(text), func(word string) bool { return slices.Contains(has, word) }), " ")
 }
 
 // set is how a host is set, by name; of each namespace that has a name, and of the host's.

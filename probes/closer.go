@@ -108,6 +108,6 @@ func tellSpent(env *probe.Env) {
 	now := env.Now()
 	env.Sink.Append(recording.Fact{T: now, Name: "snag.budget", Value: fmt.Sprintf("%g", env.Budget.Share()), Source: "--budget"})
 	for name, seconds := range env.Budget.Spent() {
-		env.Sink.Append(recording.Fact{T: now, Name: "snag.spent." + name, Value: fmt.Sprintf("%.4f", seconds), Source: "run_time_ns of its programs and its own CPU time, seconds"})
+		env.Sink.Append(recording.Fact{T: now, Name: "snag.spent." + name, Value: fmt.Sprintf("%.4f", seconds), Source: "run time of its programs, as measured, with 50 ns for the way to each run, and its own CPU time, seconds"})
 	}
 }

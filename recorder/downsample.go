@@ -11,7 +11,7 @@ import (
 
 // downsample reduces a recording to one sample per step. Of each series it keeps the first value, the
 // minimum and the maximum per step; of processes and threads one row, of sockets two rows per step; CPU
-// samples are summed. Events, drops, resets and requests are kept in full.
+// samples are summed. Events, drops, resets and requests are kept within their own budget (budget.go).
 func downsample(r *recording.Recording, step time.Duration) *recording.Recording {
 	out := &recording.Recording{Dir: r.Dir, Manifest: r.Manifest, Damage: r.Damage}
 	out.Manifest.Written, out.Manifest.Step = nil, max(r.Manifest.Step, step.Seconds())
@@ -23,19 +23,29 @@ func downsample(r *recording.Recording, step time.Duration) *recording.Recording
 	t.threads(r)
 	t.sockets(r)
 	t.ran(r)
+	b := newBudget(step)
+	eachUnmerged(r, b.count)
+	eachUnmerged(r, func(row recording.Row) {
+		if t.says(row) && b.keeps(row) {
+			out.Add(row)
+		}
+	})
+	b.note(out)
+	return out
+}
+
+// eachUnmerged has the rows of the tables that are not merged by step.
+func eachUnmerged(r *recording.Recording, take func(recording.Row)) {
 	for _, table := range recording.TableNames() {
 		r.EachRow(table, func(row recording.Row) bool {
 			switch row.(type) {
 			case recording.Process, recording.Thread, recording.ThreadStates, recording.Socket, recording.OnCPU, recording.Loop:
-			default:
-				if t.says(row) {
-					out.Add(row)
-				}
+				return false
 			}
+			take(row)
 			return true
 		})
 	}
-	return out
 }
 
 // downsamplePoints keeps the first, minimum and maximum of each step, at their original times.

@@ -74,3 +74,55 @@ func TestDownsamplingKeepsExtremesAndWhatHappened(t *testing.T) {
 		t.Error("what is thin becomes thinner by the same step")
 	}
 }
+
+// Rows that are not merged have a budget of their own for each step: what is beyond it is left out evenly and counted
+// in the coverage, and many of one kind take nothing from another.
+func TestRowsThatAreNotMergedHaveABudget(t *testing.T) {
+	t.Parallel()
+	second := func(i int) recording.Time { return noon.Add(time.Duration(i) * time.Second) }
+	r := &recording.Recording{Manifest: recording.Manifest{Start: noon, End: second(20)}}
+	r.Add(recording.Coverage{Probe: "sockets", State: recording.CoverageOK, Lost: 5})
+	for i := range 20 {
+		for n := range 250 {
+			r.Add(recording.Reset{T: second(i), N: uint64(1 + n)})
+			r.Add(recording.Event{T: second(i), Kind: recording.EventSignal})
+			if n == 100 { // a row that would be left out among the others
+				r.Add(recording.Event{T: second(i), Kind: recording.EventStreamFreeze})
+			}
+			r.Add(recording.Stack{ID: 1000*i + n})
+		}
+		r.Add(recording.Turns{T: second(i), N: 3})
+	}
+	out := downsample(r, 10*time.Second)
+	if n := len(out.Resets); n != 20*mostRows {
+		t.Errorf("%d resets are kept in two steps, want %d", n, 20*mostRows)
+	}
+	perSecond := map[recording.Time]int{}
+	for _, row := range out.Resets {
+		perSecond[row.T]++
+	}
+	for at, n := range perSecond {
+		if n != mostRows {
+			t.Errorf("%d of %s: they are not spread evenly", n, at.Wall())
+		}
+	}
+	freezes := 0
+	for _, e := range out.Events {
+		if e.Kind == recording.EventStreamFreeze {
+			freezes++
+		}
+	}
+	if len(out.Turns) != 20 || freezes != 20 || len(out.Stacks) != 20*250 {
+		t.Errorf("%d seconds of requests, %d freezes, %d stacks", len(out.Turns), freezes, len(out.Stacks))
+	}
+	c, measured := out.Measured("sockets.resets")
+	if !measured || c.State != recording.CoveragePartial || c.Lost != 5+20*(250-mostRows) || c.Why == "" {
+		t.Errorf("coverage of the resets: %+v", c)
+	}
+	if c, _ := out.Measured("sockets.turns"); c.Lost != 5 || c.State != recording.CoverageOK {
+		t.Errorf("coverage of the requests: %+v", c)
+	}
+	if again := downsample(out, time.Minute); len(again.Resets) != len(out.Resets) {
+		t.Errorf("%d resets after another step", len(again.Resets))
+	}
+}

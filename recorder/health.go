@@ -17,9 +17,10 @@ type Health struct {
 
 // Status is the state of a recorder at one moment.
 type Status struct {
-	Recording  bool     // false: paused because the disk is full
-	Incident   Incident // the current one; ID 0: none
-	Incidents  int      // since the recorder started
+	Started    time.Time // when the recorder was started
+	Recording  bool      // false: paused because the disk is full
+	Incident   Incident  // the current one; ID 0: none
+	Incidents  int       // since the recorder started
 	Judgements int
 	Known      []string  // streams whose incident ended while they were still wrong
 	Size       int64     // of all pieces, bytes

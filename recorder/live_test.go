@@ -75,6 +75,13 @@ func (n *notes) has(words string) bool {
 	return strings.Contains(strings.Join(n.said, "\n"), words)
 }
 
+// times is how often something was said.
+func (n *notes) times(words string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return strings.Count(strings.Join(n.said, "\n"), words)
+}
+
 func until(t *testing.T, what string, limit time.Duration, is func() bool) {
 	t.Helper()
 	if !within(limit, is) {
@@ -250,7 +257,34 @@ func TestKilledRecorder(t *testing.T) {
 	}
 }
 
-// On a disk that is full it pauses, says so, and goes on when there is room. The disk is mounted in a
+// Above its bound of memory it ends with a message, and what it has recorded is whole.
+func TestTheBoundOfMemory(t *testing.T) {
+	t.Parallel()
+	asRoot(t)
+	dir := t.TempDir()
+	err := Run(t.Context(), Plan{Dir: dir, Limits: Limits{Keep: time.Hour, Size: 1 << 30}, Note: mustNot(t), Memory: 1 << 20})
+	if err == nil || !strings.HasPrefix(err.Error(), "snag record needs ") || !strings.HasSuffix(err.Error(), " MB of memory, more than --memory allows; it exits, recordings are kept") {
+		t.Fatal(err)
+	}
+	all, err := Ring{dir}.Pieces()
+	if err != nil || len(all) > 1 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for _, p := range all {
+		r, err := recording.Open(filepath.Join(dir, p.Name))
+		if p.Open || err != nil || len(r.Damage) > 0 {
+			t.Errorf("%s: open %t, %v", p.Name, p.Open, err)
+		}
+	}
+	// Its lock is free: the service starts it again.
+	lock, err := hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.Close()
+}
+
+// On a disk that is full, or read-only, it pauses, says so, and goes on when there is room. The disk is mounted in a
 // mount namespace of a child: nothing is left of it, even when the test is killed.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
@@ -297,7 +331,11 @@ func onSmallDisk(disk string) error {
 		{"it says that the disk is full", func() error { return fillUp(fill) }, func() bool {
 			return n.has("until there is space") && n.has("no space left on device") && !n.has("--out")
 		}},
-		{"it goes on", func() error { before = pieces(); return os.Remove(fill) }, func() bool { return n.has("recording continues") && pieces() > before }},
+		{"it goes on", func() error { before = pieces(); return os.Remove(fill) }, func() bool { return n.times("recording continues") == 1 && pieces() > before }},
+		{"it says that the disk is read-only", func() error { return readOnly(ring.Dir) }, func() bool {
+			return n.has("recording is paused until the disk can be written: ") && n.has("read-only file system")
+		}},
+		{"it goes on again", func() error { before = pieces(); return unix.Unmount(ring.Dir, unix.MNT_DETACH) }, func() bool { return n.times("recording continues") == 2 && pieces() > before }},
 	} {
 		if err := step.do(); err != nil {
 			return fmt.Errorf("%s: %w", step.what, err)
@@ -317,6 +355,15 @@ func onSmallDisk(disk string) error {
 		}
 	}
 	return err
+}
+
+// readOnly makes a folder read-only for whoever opens something in it from now on. A disk whose file system the kernel
+// gave up refuses the open files too, which no test can have without breaking a disk.
+func readOnly(dir string) error {
+	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
+		return err
+	}
+	return unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "")
 }
 
 func fillUp(name string) error {

@@ -88,6 +88,7 @@ func Run(ctx context.Context, p Plan) error {
 	}
 	defer k.thinning.Wait()
 	k.look()
+	p.Health.set(func(f *Status) { f.Started = time.Now() })
 	for {
 		err := p.session(ctx, k)
 		var m moved
@@ -164,7 +165,7 @@ func (p Plan) tend(ctx context.Context, stop context.CancelCauseFunc, t *pieceWr
 			return
 		case !t.check():
 			if paused.IsZero() {
-				p.Note("recording is paused until there is space: " + t.why())
+				p.Note("recording is paused until " + t.why())
 				paused = now
 			}
 			if now.Sub(paused) >= p.again {
@@ -239,9 +240,11 @@ func salvage(dir, current string) error {
 			continue
 		}
 		r, err := recording.OpenOwn(folder)
-		if err == nil && r.Manifest.End > r.Manifest.Start {
+		switch {
+		case errors.As(err, new(*recording.VersionError)): // a later snag's, which packs it when it is back
+		case err == nil && r.Manifest.End > r.Manifest.Start:
 			err = pack(dir, p.Name, r.Manifest.End)
-		} else { // it is empty
+		default: // it is empty
 			err = removeOpen(folder)
 		}
 		errs = append(errs, err)

@@ -230,7 +230,7 @@ func (t *pieceWriter) finish(w *recording.Writer, name string) {
 	})
 }
 
-// why returns the error that stopped writing.
+// why says what recording waits for, and why.
 func (t *pieceWriter) why() string {
 	t.turning.RLock()
 	defer t.turning.RUnlock()
@@ -240,13 +240,16 @@ func (t *pieceWriter) why() string {
 	return whyPaused(t.w.Err())
 }
 
-// whyPaused is the reason without the cure for a recording of its own: a ring does not end, and has no --out.
+// whyPaused says what recording waits for, and why, without the cure for a recording of its own: a ring does not end,
+// and has no --out.
 func whyPaused(err error) string {
-	full := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
-	if inner := errors.Unwrap(err); full && inner != nil {
+	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+		return "the disk can be written: " + err.Error()
+	}
+	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
-	return err.Error()
+	return "there is space: " + err.Error()
 }
 
 // noticed returns what the trigger and the rules say of the last second.

@@ -85,3 +85,18 @@ func (l losses) apply(r *Recording) {
 		}
 	}
 }
+
+// LeftOut notes that n rows of a table were left out for want of space: the measures that they are of lost them.
+func (r *Recording) LeftOut(table string, n uint64, why string) {
+	for _, m := range feeds[table] {
+		was, measured := r.Measured(m)
+		if !measured {
+			continue
+		}
+		was.Probe, was.Lost = m, was.Lost+n
+		if was.State == CoverageOK {
+			was.State, was.Why = CoveragePartial, why
+		}
+		r.Add(was)
+	}
+}

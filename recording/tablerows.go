@@ -25,6 +25,15 @@ func (r *Recording) Rows(name string) ([]Row, bool) {
 	return out, true
 }
 
+// TimeOf is when a row was written; 0: its table has no times.
+func TimeOf(row Row) Time {
+	t := tableNamed(row.Table())
+	if t == nil {
+		return 0
+	}
+	return t.time(row)
+}
+
 // EachRow calls yield with every row of a table, in order, until it says false; it is
 // false where there is no such table.
 func (r *Recording) EachRow(name string, yield func(Row) bool) bool {

@@ -132,7 +132,8 @@ func (f *compareFlags) read(at, flag string) (*recording.Recording, error) {
 		return nil, cli.Usage("--%s: %v", flag, err)
 	}
 	from := t.Add(-f.window * 2 / 3)
-	return recorder.Ring{Dir: f.ring}.Read(from, from.Add(f.window))
+	r, _, err := readPast(f.ring, from, from.Add(f.window))
+	return r, err
 }
 
 func (f *compareFlags) show(a, b *recording.Recording, nameA, nameB string, to *pageWriter) error {

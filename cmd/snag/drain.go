@@ -65,7 +65,7 @@ func drainPeers(cmd *cobra.Command, f *drainFlags, path string) error {
 	if err := f.check(path); err != nil {
 		return err
 	}
-	p, sum, err := plan.ReadFile(path, f.change)
+	p, sum, err := plan.ReadFile(path, func(p *plan.Plan) error { return f.change(cmd.Context(), p) })
 	if err != nil {
 		return &cli.Exit{Code: cli.ExitUsage, Err: err}
 	}
@@ -127,16 +127,19 @@ func (f *drainFlags) check(path string) error {
 	return nil
 }
 
-// change is what the command line says otherwise than the plan.
-func (f *drainFlags) change(p *plan.Plan) {
-	if f.fleet == "" {
-		return
+// change is what the command line says otherwise than the plan, and the peers that a discovery lists.
+func (f *drainFlags) change(ctx context.Context, p *plan.Plan) (err error) {
+	if f.fleet != "" {
+		hosts := ""
+		if p.Health.Fleet != nil {
+			hosts = p.Health.Fleet.Hosts
+		}
+		p.Health.None, p.Health.Fleet = false, &plan.Fleet{URL: f.fleet, Hosts: hosts, Headers: f.fleetHeaderFile}
 	}
-	hosts := ""
-	if p.Health.Fleet != nil {
-		hosts = p.Health.Fleet.Hosts
+	if p.PeersFrom != "" {
+		p.Peers, err = f.peers(ctx, p.PeersFrom)
 	}
-	p.Health.None, p.Health.Fleet = false, &plan.Fleet{URL: f.fleet, Hosts: hosts, Headers: f.fleetHeaderFile}
+	return err
 }
 
 // drainExit is the exit code of how a drain ended. What is wrong was shown already.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -69,8 +70,11 @@ func (d *discoverer) run(stop chan struct{}) {
 	}
 }
 
-// A real Consul: each nginx is in maintenance while it is restarted, so that clients who ask Consul whom to ask get an
-// answer each time.
+// peers are those of a plan.
+var peers = regexp.MustCompile(`(?m)^peers:\n(  - .*\n)+`)
+
+// A real Consul: it lists the peers, and each nginx is in maintenance while it is restarted, so that clients who ask
+// Consul whom to ask get an answer each time.
 func TestDrainOverConsul(t *testing.T) {
 	if netnstest.Alone(t) {
 		return
@@ -94,11 +98,12 @@ func TestDrainOverConsul(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maintenance := `{consul: {url: "` + consul.URL + `", service: "{name}", reason: "new kernel"}}`
+	maintenance := `{consul: {url: "` + consul.URL + `", service: "{meta.consul_service_id}", reason: "new kernel"}}`
 	// Who has asked Consul a moment before still comes.
 	e.write("plan.yaml", strings.NewReplacer(
 		`drain: [{run: [touch, "`+e.dir+`/out-{name}"]}]`, `drain: [`+maintenance+`, {run: [sleep, "0.5"]}]`,
-		`return: [{run: [rm, "`+e.dir+`/out-{name}"]}]`, `return: [`+maintenance+`]`).Replace(string(text)))
+		`return: [{run: [rm, "`+e.dir+`/out-{name}"]}]`, `return: [`+maintenance+`]`,
+		"{name}", "{meta.consul_service_id}").Replace(peers.ReplaceAllString(string(text), "peers_from: 'consul:"+consul.URL+"?service=web'\n")))
 	out, code := e.run(path)
 	close(stop)
 	running.Wait()

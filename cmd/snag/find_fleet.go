@@ -69,16 +69,27 @@ func findFleet(cmd *cobra.Command, f *findFlags) error {
 	if err := f.checkOut(from); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), mostFleet)
+	all, err := readFleet(cmd.Context(), store, at, mostFleet)
+	if err != nil {
+		return err
+	}
+	return f.judgeFleet(cmd.Context(), store, all, from)
+}
+
+// readFleet asks the store within a time.
+func readFleet(ctx context.Context, store *fleetStore, at time.Time, within time.Duration) (*hosts.Fleet, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	all, err := store.read(ctx, at)
 	switch {
 	case errors.As(err, new(errList)):
-		return fmt.Errorf("find %w", err)
+		return nil, fmt.Errorf("find %w", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("find --fleet: the store has not answered all queries within %s: name fewer hosts with --hosts, or look at the store: %w", within, err)
 	case err != nil:
-		return fmt.Errorf("find --fleet: %w", err)
+		return nil, fmt.Errorf("find --fleet: %w", err)
 	}
-	return f.judgeFleet(cmd.Context(), store, all, from)
+	return all, nil
 }
 
 // judgeFleet shows what holds up which hosts, and chooses the exit code. from is where their recordings are; nil: none

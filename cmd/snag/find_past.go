@@ -116,7 +116,7 @@ func findPast(cmd *cobra.Command, f *findFlags) error {
 	if err != nil {
 		return cli.Usage("--since: %v", err)
 	}
-	r, err := recorder.Ring{Dir: f.past.ring}.Read(from, to)
+	r, kept, err := readPast(f.past.ring, from, to)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func findPast(cmd *cobra.Command, f *findFlags) error {
 	if err := r.PackTo(dir); err != nil {
 		return err
 	}
-	if err := keepEarlier(f.past.ring, dir, r.Manifest.Start); err != nil {
+	if err := earlierBeside(dir, f.past.ring, kept, r.Manifest.Start); err != nil {
 		fmt.Fprintf(shown.To(os.Stderr), "snag: no earlier times to compare with: %v\n", err)
 	}
 	for _, d := range r.Damage {
@@ -144,6 +144,32 @@ func findPast(cmd *cobra.Command, f *findFlags) error {
 	}
 	f.show.own = true
 	return judgeAndShow(cmd.Context(), dir, f.show)
+}
+
+// readPast reads a time from the ring, or from an incident's recording, which it says.
+func readPast(ring string, from, to recording.Time) (*recording.Recording, recorder.Kept, error) {
+	r, kept, err := recorder.Ring{Dir: ring}.ReadKept(from, to)
+	if kept.ID > 0 {
+		fmt.Fprintf(shown.To(os.Stderr), "snag: %s\n", kept)
+	}
+	return r, kept, err
+}
+
+// earlierBeside keeps earlier times of the host beside a recording that begins at from: those of the ring, or those
+// that the incident has.
+func earlierBeside(dir, ring string, kept recorder.Kept, from recording.Time) error {
+	if kept.ID == 0 {
+		return keepEarlier(ring, dir, from)
+	}
+	files, err := recording.EarlierFiles(kept.File)
+	var all []*recording.Recording
+	for _, file := range files {
+		one, openErr := recording.OpenOwn(file)
+		if err = errors.Join(err, openErr); openErr == nil {
+			all = append(all, one)
+		}
+	}
+	return errors.Join(err, recording.KeepEarlier(dir, private.FolderMode(), all))
 }
 
 // keepEarlier keeps what the ring has of earlier times beside a recording that begins at from: judge

@@ -172,7 +172,7 @@ func (f *recordFlags) reporter() (*reporter, error) {
 	if err := f.otlp.check(); err != nil {
 		return nil, err
 	}
-	r := &reporter{ring: f.ring, command: strings.Fields(f.command)}
+	r := &reporter{ring: f.ring, now: time.Now, command: strings.Fields(f.command)}
 	if len(r.command) > 0 {
 		if _, err := exec.LookPath(r.command[0]); err != nil {
 			return nil, cli.Usage("--on-incident: %v", err)

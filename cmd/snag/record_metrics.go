@@ -88,12 +88,15 @@ func recorderMetrics(f recorder.Status, more []measured) []measured {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	all := []measured{
-		{name: "snag_record_up", help: "1 while recording; 0 while paused because the disk is full.", value: flag(f.Recording)},
+		{name: "snag_record_up", help: "1 while recording; 0 while paused because the disk is full or read-only.", value: flag(f.Recording)},
 		{name: "snag_record_live_bytes", help: "Memory that the recorder had in use when its collector last ran.", value: float64(live[0].Value.Uint64())},
 		{name: "snag_ring_bytes", help: "Size of the ring's pieces.", value: float64(f.Size)},
 		{name: "snag_incidents_total", help: "Incidents that began since the recorder started.", counter: true, value: float64(f.Incidents)},
 		{name: "snag_judgements_total", help: "Judgements of the recording since the recorder started.", counter: true, value: float64(f.Judgements)},
 		{name: "snag_verdict_hurt", help: "1 while an incident lasts: clients or streams are affected.", value: flag(f.Incident.ID != 0)},
+	}
+	if !f.Started.IsZero() {
+		all = append(all, measured{name: "snag_record_start_timestamp_seconds", help: "When the recorder was started.", value: float64(f.Started.UnixMicro()) / 1e6})
 	}
 	if !f.Oldest.IsZero() {
 		all = append(all, measured{name: "snag_ring_oldest_timestamp_seconds", help: "Start of the oldest piece of the ring.", value: float64(f.Oldest.Unix())})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"snag/internal/otlp"
+	"snag/internal/units"
 	"snag/probes/streams/watch"
 	"snag/recorder"
 )
@@ -22,6 +23,8 @@ type reporter struct {
 	command []string
 	webhook *watch.Webhook
 	note    func(string)
+	limit   recorder.Reports
+	now     func() time.Time
 	telling sync.WaitGroup
 	otlp    *otlp.Sender // nil: none
 	endOTLP func(within time.Duration)
@@ -41,15 +44,28 @@ type incidentCall struct {
 	Host  string `json:"host"`
 	recorder.Incident
 	Recording string `json:"recording"`
+	// NotReported is how many incidents before it were not, as there were too many within an hour.
+	NotReported int `json:"not_reported,omitempty"`
 }
 
 const tellWithin = 30 * time.Second
 
-// report is called by the recorder and returns at once.
+// report is called by the recorder and returns at once. Of a fault that comes and goes it reports some incidents an
+// hour.
 func (r *reporter) report(ctx context.Context, i recorder.Incident, what string) {
+	may, left := r.limit.May(r.now(), i.ID, what)
+	if !may {
+		if what == recorder.Begins && left == 1 {
+			r.note(fmt.Sprintf("incident %d begins, and %d were reported within the last hour: until that is over, incidents are kept and not reported (snag incidents)", i.ID, recorder.MostReports))
+		}
+		return
+	}
+	if left > 0 {
+		r.note(fmt.Sprintf("and %s before incident %d, not reported (snag incidents)", units.Plural(left, "more incident"), i.ID))
+	}
 	r.note(line(i, what))
 	host, _ := os.Hostname() // a host without a name is still a host
-	t := incidentCall{Event: "incident-" + what, Host: host, Incident: i, Recording: recorder.Ring{Dir: r.ring}.Recording(i.ID)}
+	t := incidentCall{Event: "incident-" + what, Host: host, Incident: i, Recording: recorder.Ring{Dir: r.ring}.Recording(i.ID), NotReported: left}
 	if r.otlp != nil {
 		r.otlp.Add(incidentLog(i, what, t.Recording, time.Now()))
 	}

@@ -118,6 +118,22 @@ func Follow(ctx context.Context, spec string) (<-chan Update, error) {
 	return out, nil
 }
 
+// hostLabels name the host that a target is on, the first that there is.
+var hostLabels = []string{"__meta_kubernetes_node_name", "__meta_kubernetes_pod_node_name", "__meta_kubernetes_endpoint_node_name", "instance", "__meta_consul_node"}
+
+// HostName is the name of the host that it is on, as its source has it: of a node or an instance, or else the host of
+// the address.
+func (t Target) HostName() string {
+	for _, label := range hostLabels {
+		if v := t.Labels[label]; v != "" {
+			name, _ := Target{Address: v}.Host()
+			return name
+		}
+	}
+	name, _ := t.Host()
+	return name
+}
+
 // Host is the host of the address, and its port; "" where there is none.
 func (t Target) Host() (host, port string) {
 	if h, p, err := net.SplitHostPort(t.Address); err == nil {

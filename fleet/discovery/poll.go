@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"snag/internal/sorting"
 )
 
 // changes passes on what differs from what was passed on before.
@@ -74,7 +76,7 @@ func wait(ctx context.Context, d time.Duration) error {
 
 // sorted orders targets, so that lists can be compared.
 func sorted(all []Target) []Target {
-	slices.SortFunc(all, func(a, b Target) int { return strings.Compare(a.key(), b.key()) })
+	sorting.By(all, func(a, b Target) int { return strings.Compare(a.key(), b.key()) })
 	return all
 }
 

@@ -89,6 +89,9 @@ func asStop(err error) *Stop {
 
 func (d *Drain) run(ctx context.Context, how How, sum string) *Stop {
 	first := journal.Record{Step: journal.Begun, Plan: sum}
+	if d.plan.PeersFrom != "" {
+		first.Peers = d.plan.Peers
+	}
 	if how.Resume {
 		first = journal.Record{Step: journal.Resumed, Text: how.Answer}
 	}

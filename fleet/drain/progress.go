@@ -13,8 +13,9 @@ import (
 // Progress is how far a drain has come, by its journal.
 type Progress struct {
 	Begun, Finished bool
-	At              time.Time // when it was begun
-	Plan            string    // the checksum of its plan
+	At              time.Time   // when it was begun
+	Plan            string      // the checksum of its plan
+	Peers           []plan.Peer // that a discovery listed then; nil: the plan lists them
 	// Unsure is an action that had begun and is not known to have ended; nil: none.
 	Unsure *journal.Record
 	// Batch was begun last, when the hosts were as Base; Stopped: the drain was stopped after that.
@@ -60,7 +61,7 @@ func ProgressOf(all []journal.Record) *Progress {
 func (g *Progress) take(r journal.Record) {
 	switch r.Step {
 	case journal.Begun:
-		*g = Progress{Begun: true, At: r.At, Plan: r.Plan, peers: map[string]*peerState{}}
+		*g = Progress{Begun: true, At: r.At, Plan: r.Plan, Peers: r.Peers, peers: map[string]*peerState{}}
 	case journal.Batch:
 		g.Batch, g.BatchAt, g.Base, g.Stopped = r.N, r.At, r.Base, false
 	case journal.Will:

@@ -11,12 +11,12 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"snag/internal/kernel"
 	"snag/internal/nldump"
+	"snag/internal/sorting"
 )
 
 // Forward is an address and port that stands for another.
@@ -81,7 +81,7 @@ func kept(found map[Forward]int) []Forward {
 		f.Connections = found[f]
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b Forward) int {
+	sorting.By(out, func(a, b Forward) int {
 		return cmp.Or(cmp.Compare(b.Connections, a.Connections), a.From.Compare(b.From), a.To.Compare(b.To))
 	})
 	return out[:min(len(out), mostKept)]

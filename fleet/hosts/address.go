@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+
+	"snag/internal/sorting"
 )
 
 // place is a host that answers at an address.
@@ -22,7 +24,7 @@ func (f *Fleet) places(asking *Host, server string) (out []place) {
 			out = append(out, place{h, to.to})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b place) int { return cmp.Compare(rank(a.host), rank(b.host)) })
+	sorting.StableBy(out, func(a, b place) int { return cmp.Compare(rank(a.host), rank(b.host)) })
 	if h := f.at(server); len(out) == 0 && h != nil {
 		out = append(out, place{h, server})
 	}
@@ -48,7 +50,7 @@ func (f *Fleet) behind(asking *Host, server string) (out []forward) {
 	for _, name := range f.names() {
 		out = append(out, f.Hosts[name].forwards[server]...)
 	}
-	slices.SortStableFunc(out, func(a, b forward) int { return cmp.Compare(b.connections, a.connections) })
+	sorting.StableBy(out, func(a, b forward) int { return cmp.Compare(b.connections, a.connections) })
 	return out
 }
 

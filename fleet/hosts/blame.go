@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"snag/internal/sorting"
 )
 
 // Cause is what holds up one host or more, as far as is known.
@@ -82,7 +84,7 @@ func (f *Fleet) Causes() []Cause {
 	for _, c := range by {
 		out = append(out, *c)
 	}
-	slices.SortFunc(out, func(a, b Cause) int {
+	sorting.By(out, func(a, b Cause) int {
 		if a.proved() != b.proved() {
 			if a.proved() {
 				return -1

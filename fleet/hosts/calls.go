@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"snag/fleet/prom"
+	"snag/internal/sorting"
 )
 
 // calls reads of hosts the calls that matter to what they wait for: to the server that their own verdict names or,
@@ -112,7 +113,7 @@ func (h *Host) settle() {
 		}
 	}
 	busy := func(f Figures) float64 { return f.Rate*f.Mean + f.Open }
-	slices.SortFunc(h.Calls, func(a, b *Call) int {
+	sorting.By(h.Calls, func(a, b *Call) int {
 		return cmp.Or(cmp.Compare(busy(b.Figures), busy(a.Figures)), cmp.Compare(a.Server, b.Server))
 	})
 }

@@ -108,7 +108,7 @@ type named struct {
 // Document is the fleet with its causes as JSON has it. Hosts that were not asked for are left out, but for those with
 // node_exporter only that a way ends at.
 func (f *Fleet) Document(causes []Cause) Document {
-	d := Document{Version: 1, At: f.At, Standing: f.Standing(causes), Causes: []cause{}, Hosts: []host{}, Warnings: append([]string{}, f.Warnings...), Unread: f.Unread}
+	d := Document{Version: 1, At: f.At, Standing: f.Standing(causes), Causes: []cause{}, Hosts: []host{}, Warnings: append(append([]string{}, f.Warnings...), f.mixed()...), Unread: f.Unread}
 	for _, c := range causes {
 		out := cause{Host: c.Host, Suspect: c.Suspect, Subject: c.Subject, Server: c.Server, Only: c.Unrecorded, Since: c.Since, Victims: []victim{}}
 		for _, v := range c.Victims {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"snag/fleet/discovery"
+	"snag/internal/sorting"
 )
 
 // Missing is a host that discovery lists, and of which no recorder is known.
@@ -16,9 +17,6 @@ type Missing struct {
 	Name string
 	Why  string
 }
-
-// nameLabels name the host that a target is on, the first that there is.
-var nameLabels = []string{"__meta_kubernetes_node_name", "__meta_kubernetes_pod_node_name", "__meta_kubernetes_endpoint_node_name", "instance", "__meta_consul_node"}
 
 // addressLabels have an address of that host.
 var addressLabels = []string{"__meta_kubernetes_pod_host_ip", "__meta_consul_address", "__meta_kubernetes_node_address_InternalIP", "__meta_kubernetes_node_address_ExternalIP"}
@@ -35,13 +33,7 @@ func expectedOf(targets []discovery.Target) (all []*expected) {
 	by := map[string]*expected{}
 	for _, t := range targets {
 		host, _ := t.Host()
-		name := host
-		for _, label := range nameLabels {
-			if v := t.Labels[label]; v != "" {
-				name, _ = discovery.Target{Address: v}.Host()
-				break
-			}
-		}
+		name := t.HostName()
 		e := by[strings.ToLower(name)]
 		if e == nil {
 			e = &expected{name: name}
@@ -103,7 +95,7 @@ func (f *Fleet) Expect(ctx context.Context, q Querier, source string, l discover
 			f.Missing = append(f.Missing, Missing{e.name, "its recorder has sent nothing since " + clock(found.Seen)})
 		}
 	}
-	slices.SortFunc(f.Missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(f.Missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 

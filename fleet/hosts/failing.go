@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"snag/fleet/prom"
+	"snag/internal/sorting"
 )
 
 // fails is the suspect of a host whose own service answers with errors. Its recorder does not see whether it passes
@@ -75,6 +76,6 @@ func (r *reader) failingOf(h *Host, asks, errors map[string]float64) (steps []St
 	if sum < mostOfTime {
 		return nil
 	}
-	slices.SortFunc(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.Server, b.Server)) })
+	sorting.By(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.Server, b.Server)) })
 	return steps
 }

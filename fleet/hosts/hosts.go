@@ -31,6 +31,8 @@ type Host struct {
 	Senders []Sender
 	// Ahead is how far its clock is ahead of the store's, where that is more than some seconds.
 	Ahead time.Duration
+	// Shared is why nothing is known of it: several recorders send its name. "": one does.
+	Shared string
 	// Exporter is its node_exporter, where no recorder says more (exporters.go); nil: none, or none that matters.
 	Exporter *exporter.Host
 

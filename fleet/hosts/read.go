@@ -13,6 +13,7 @@ import (
 
 	"snag/fleet/exporter"
 	"snag/fleet/prom"
+	"snag/internal/sorting"
 )
 
 // Querier is a store.
@@ -120,11 +121,17 @@ func (r *reader) sent(h *Host, s prom.Sample) {
 
 // incidents reads which recorders are paused, and the incident of each host that has one.
 func (r *reader) incidents(ctx context.Context) error {
-	place := map[*Host][]float64{} // of each culprit in the verdict
-	err := r.all(ctx, `{__name__=~"snag_record_up|snag_incident_begin_timestamp_seconds|snag_incident_culprit|snag_incident_symptom"}`, func(h *Host, s prom.Sample) {
+	place := map[*Host][]float64{}         // of each culprit in the verdict
+	ups := map[*Host][]map[string]string{} // labels
+	err := r.all(ctx, `{__name__=~"snag_record_up|snag_incident_begin_timestamp_seconds|snag_incident_culprit|snag_incident_symptom"} or `+sharedSeries, func(h *Host, s prom.Sample) {
+		if s.Labels[sharedLabel] != "" {
+			h.Shared = "several recorders have this name and the same labels"
+			return
+		}
 		switch s.Labels["__name__"] {
 		case "snag_record_up":
 			h.Recording = s.Value > 0
+			ups[h] = append(ups[h], s.Labels)
 		case "snag_incident_begin_timestamp_seconds":
 			h.Since = time.Unix(int64(s.Value), 0).Add(-h.Ahead)
 		case "snag_incident_culprit":
@@ -136,9 +143,12 @@ func (r *reader) incidents(ctx context.Context) error {
 		}
 	}, false)
 	for _, h := range r.Hosts {
-		slices.SortFunc(h.Symptoms, func(a, b Named) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Subject, b.Subject)) })
+		sorting.By(h.Symptoms, func(a, b Named) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Subject, b.Subject)) })
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return r.shared(ctx, ups)
 }
 
 // ways reads what the affected hosts wait for, then what the hosts at these addresses wait for, and so on.
@@ -259,7 +269,7 @@ func (h *Host) forward(server string, to forward) {
 		h.forwards = map[string][]forward{}
 	}
 	all := append(h.forwards[server], to)
-	slices.SortFunc(all, func(a, b forward) int {
+	sorting.By(all, func(a, b forward) int {
 		return cmp.Or(cmp.Compare(b.connections, a.connections), cmp.Compare(a.to, b.to))
 	})
 	h.forwards[server] = all

@@ -107,7 +107,7 @@ func wanted(q string, x prom.Sample, served map[string]float64) bool {
 		return name == "snag_clock_ahead_seconds" && math.Abs(x.Value) > 10
 	case strings.Contains(q, "max_over_time(timestamp(snag_record_up"):
 		return name == "seen"
-	case strings.Contains(q, "timestamp(snag_record_up)"):
+	case strings.Contains(q, "timestamp(snag_record_up"):
 		return name == "seen" && now.Sub(time.UnixMilli(int64(1000*x.Value))) < 5*time.Minute
 	case strings.Contains(q, "last_over_time"):
 		return name == "chosen" && (!strings.Contains(q, `role="edge"`) || l["role"] == "edge")

@@ -52,7 +52,7 @@ func (f *Fleet) unseen() (out []string) {
 			out = append(out, fmt.Sprintf("%s: its recorder is paused, as its disk is full", name))
 		}
 	}
-	return out
+	return append(out, f.mixed()...)
 }
 
 func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"snag/fleet/prom"
+	"snag/internal/sorting"
 )
 
 // pasts puts the series of a span of time together. A point of a series is of the step that ends at its time.
@@ -140,7 +141,7 @@ func (p *pasts) timeline() *Timeline {
 
 // rows are the incidents by host and suspect.
 func (p *pasts) rows() []Row {
-	slices.SortStableFunc(p.all, func(a, b *past) int { return cmp.Compare(b.begin, a.begin) }) // newest first
+	sorting.StableBy(p.all, func(a, b *past) int { return cmp.Compare(b.begin, a.begin) }) // newest first
 	type key struct{ host, suspect string }
 	at := map[key]int{}
 	out := []Row{}
@@ -158,7 +159,7 @@ func (p *pasts) rows() []Row {
 		}
 		out[n].Incidents = append(out[n].Incidents, p.span(i))
 	}
-	slices.SortFunc(out, func(a, b Row) int {
+	sorting.By(out, func(a, b Row) int {
 		return cmp.Or(b.last().Compare(a.last()), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Suspect, b.Suspect))
 	})
 	return out

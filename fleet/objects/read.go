@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"snag/internal/private"
+	"snag/internal/sorting"
 )
 
 // Bounds of what is read of a store: others may write there.
@@ -48,7 +49,7 @@ func List(ctx context.Context, s Store, host string) ([]Found, error) {
 	if names > mostNames {
 		return nil, fmt.Errorf("%s has more than %d objects: name a host with --host, or a longer prefix", s, mostNames)
 	}
-	slices.SortFunc(out, func(a, b Found) int { return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.Name, b.Name)) })
+	sorting.By(out, func(a, b Found) int { return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.Name, b.Name)) })
 	return out, nil
 }
 

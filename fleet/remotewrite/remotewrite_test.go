@@ -2,6 +2,7 @@ package remotewrite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -368,8 +369,25 @@ func TestWhatIsRefused(t *testing.T) {
 	if c := s.Counts(); c.Refused != 2 {
 		t.Errorf("%+v", c)
 	}
-	if said := n.said(); len(said) != 2 || !strings.Contains(said[0], "out of order") || !strings.Contains(said[1], "requests refused so far: 2") {
+	if said := n.said(); len(said) != 2 || !strings.HasSuffix(said[0], "out of order sample; what is refused is not sent again, recording goes on. Does another recorder send the same labels? Give each its own: --remote-write-label instance=NAME") || !strings.Contains(said[1], "requests refused so far: 2") {
 		t.Errorf("%q", said)
+	}
+}
+
+// Other refusals are no sign of another recorder.
+func TestARefusalOfAnotherKind(t *testing.T) {
+	s, _ := aSender(t, "http://127.0.0.1:1", nil)
+	for text, want := range map[string]bool{
+		"400 Bad Request: out of order sample":                                        true,
+		"400 Bad Request: duplicate sample for timestamp":                             true,
+		"409 Conflict: store locally for endpoint: add 3 series: out of order sample": true,
+		"400 Bad Request: err-mimir-sample-out-of-order":                              true,
+		"400 Bad Request: label name too long":                                        false,
+		"401 Unauthorized":                                                            false,
+	} {
+		if got := s.twice(errors.New(text)); (got != "") != want {
+			t.Errorf("%s: %q", text, got)
+		}
 	}
 }
 

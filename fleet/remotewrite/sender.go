@@ -260,13 +260,25 @@ func (s *Sender) one(ctx context.Context, name string) error {
 	if err != nil {
 		if s.count.Refused++; !s.down {
 			s.down = true
-			s.o.Note(fmt.Sprintf("%s: %v; what is refused is not sent again, recording goes on", s.o.Format.Flag, err))
+			s.o.Note(fmt.Sprintf("%s: %v; what is refused is not sent again, recording goes on%s", s.o.Format.Flag, err, s.twice(err)))
 		}
 	} else if s.count.Sent++; s.down {
 		s.down = false
 		s.o.Note(fmt.Sprintf("%s: %s works again; requests refused so far: %d, lost for want of space: %d", s.o.Format.Flag, s.o.URL, s.count.Refused, s.count.Lost))
 	}
 	return os.Remove(name)
+}
+
+// twice is a question to who reads a refusal: a store takes no sample that is older than the last one of its series,
+// which is so where two recorders send series with the same labels. Prometheus, Thanos and Mimir say it in these words.
+func (s *Sender) twice(err error) string {
+	text := strings.ToLower(err.Error())
+	for _, words := range []string{"out of order", "out-of-order", "duplicate sample", "duplicate-timestamp", "more recent timestamp"} {
+		if strings.Contains(text, words) {
+			return fmt.Sprintf(". Does another recorder send the same labels? Give each its own: %s-label instance=NAME", s.o.Format.Flag)
+		}
+	}
+	return ""
 }
 
 func (s *Sender) waiting(n int) {

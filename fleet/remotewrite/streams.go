@@ -2,10 +2,10 @@ package remotewrite
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"time"
 
+	"snag/internal/sorting"
 	"snag/recording"
 )
 
@@ -62,7 +62,7 @@ func (s *streams) measured(now recording.Time) (out []Measured) {
 			all = append(all, one)
 		}
 	}
-	slices.SortFunc(all, func(a, b *incoming) int {
+	sorting.By(all, func(a, b *incoming) int {
 		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.from, b.from), cmp.Compare(a.own, b.own))
 	})
 	for _, one := range all[:min(len(all), mostStreams)] {

@@ -91,31 +91,37 @@ func fields(t reflect.Type) func(func(reflect.StructField) bool) {
 // Arguments reads a tool's arguments into a struct. Unlike encoding/json it accepts no name that the struct has not,
 // and says which there are.
 func Arguments[T any](raw json.RawMessage) (in T, err error) {
+	err = arguments(raw, &in, reflect.TypeFor[T]())
+	return in, err
+}
+
+// arguments has no type parameter, so that it is compiled once and not for each tool.
+func arguments(raw json.RawMessage, in any, t reflect.Type) error {
 	if len(raw) == 0 || string(raw) == "null" {
-		return in, nil
+		return nil
 	}
 	var names []string
-	for f := range fields(reflect.TypeFor[T]()) {
+	for f := range fields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return in, fmt.Errorf("the arguments must be a JSON object with %s", strings.Join(names, ", "))
+		return fmt.Errorf("the arguments must be a JSON object with %s", strings.Join(names, ", "))
 	}
 	for name := range given {
 		if !slices.Contains(names, name) {
-			return in, fmt.Errorf("unknown argument %q: there are %s", name, strings.Join(names, ", "))
+			return fmt.Errorf("unknown argument %q: there are %s", name, strings.Join(names, ", "))
 		}
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
-	if err := d.Decode(&in); err != nil {
-		return in, fmt.Errorf("the arguments: %s", plain(err))
+	if err := d.Decode(in); err != nil {
+		return fmt.Errorf("the arguments: %s", plain(err))
 	}
 	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it as it is
-		return in, fmt.Errorf("the arguments: more than one JSON object")
+		return fmt.Errorf("the arguments: more than one JSON object")
 	}
-	return in, nil
+	return nil
 }
 
 // plain says of a value of the wrong type what encoding/json says of Go's types.

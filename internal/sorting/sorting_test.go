@@ -34,3 +34,14 @@ func TestAsSlices(t *testing.T) {
 		}
 	}
 }
+
+func TestNatural(t *testing.T) {
+	in := []string{"", "cam", "cam9", "cam10", "cam010b", "cam010ba", "edge-1:80", "edge-1:443", "edge-2:80"}
+	for i, a := range in {
+		for j, b := range in {
+			if got := Natural(a, b); cmp.Compare(got, 0) != cmp.Compare(i, j) {
+				t.Errorf("%q and %q: %d", a, b, got)
+			}
+		}
+	}
+}

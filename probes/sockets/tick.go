@@ -93,15 +93,21 @@ func (r *running) look(now time.Time, namespaces, everything bool) {
 	if everything {
 		r.dumped = time.Since(begin)
 		if namespaces {
-			share := time.Duration(fullShare)
-			if r.env.Continuous {
-				share = rareShare
-			}
-			r.nextFull = r.ticks + max(r.env.Ticks(fullEvery), int(share*r.dumped/period))
+			r.nextFull = r.ticks + untilFull(r.dumped, r.env.Ticks(fullEvery), r.env.Continuous)
 		}
 		clear(r.book.inodes)
 	}
 	r.noteFound()
+}
+
+// untilFull is how many ticks the next dump of everything is away, after one that took so long: the more sockets there
+// are, the less often, so that dumps take no more than a share of the time.
+func untilFull(took time.Duration, least int, continuous bool) int {
+	share := time.Duration(fullShare)
+	if continuous {
+		share = rareShare
+	}
+	return max(least, int(share*took/period))
 }
 
 // noteFound enters the sockets of a dump. The first name server's has queries measured, and so

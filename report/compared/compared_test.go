@@ -3,6 +3,7 @@ package compared
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,62 @@ func TestTextFits80Columns(t *testing.T) {
 	for _, l := range lines {
 		if n := len([]rune(l)); n > 100 {
 			t.Errorf("%d columns: %s", n, l)
+		}
+	}
+}
+
+// A program that became slow, and a library of it that is another build: both are in the first line. The order of the
+// CPU's features is no difference.
+func TestSentenceOfAnotherLibrary(t *testing.T) {
+	s := shownPair(t, "wrong-library-healthy", "wrong-library-sick")
+	if got := s.Sentence(); !strings.HasPrefix(got, "codec-server 10.77.14.1:9000: the same requests take 295 % longer") || !strings.HasSuffix(got, "; its libcodec.so.1 is another build") {
+		t.Error(got)
+	}
+	if got := shownPair(t, "wrong-library-sick", "wrong-library-healthy").Sentence(); strings.Contains(got, "build") {
+		t.Errorf("a faster one is another build: %s", got)
+	}
+	without := func(keep func(flag string) bool) *Shown {
+		a, b := s.A, *s.B
+		b.Facts = slices.Clone(b.Facts)
+		for i, f := range b.Facts {
+			if f.Name == compare.CPUFlags {
+				flags := strings.Fields(f.Value)
+				slices.Reverse(flags)
+				b.Facts[i].Value = strings.Join(slices.DeleteFunc(flags, func(flag string) bool { return !keep(flag) }), " ")
+			}
+		}
+		return New(compare.Of(a, &b), "A", "B")
+	}
+	same := without(func(string) bool { return true })
+	if slices.ContainsFunc(same.Settings, func(one compare.Setting) bool { return one.Name == compare.CPUFlags }) || strings.Contains(same.Sentence(), "CPU of B") {
+		t.Errorf("flags in another order differ: %s", same.Sentence())
+	}
+	lacks := without(func(flag string) bool {
+		return !strings.HasPrefix(flag, "avx2") && flag != "fma" && flag != "nx" && flag != "clzero"
+	})
+	if got := lacks.Sentence(); !strings.HasSuffix(got, "; its libcodec.so.1 is another build; the CPU of B lacks avx2, fma and 2 more") {
+		t.Error(got)
+	}
+	at := slices.IndexFunc(lacks.Settings, func(one compare.Setting) bool { return one.Name == compare.CPUFlags })
+	if at < 0 || lacks.Settings[at].A != "nx fma avx2 clzero" || lacks.Settings[at].B != "" {
+		t.Errorf("%+v", lacks.Settings)
+	}
+}
+
+// Of two profiles without requests the sentence names what compares them.
+func TestSentenceOfTwoProfiles(t *testing.T) {
+	s := shownPair(t, "busy-thread-healthy", "busy-thread-healthy")
+	for name, c := range map[string]struct {
+		a, b []recording.OnCPU
+		want string
+	}{
+		"both":    {[]recording.OnCPU{{N: 1}}, []recording.OnCPU{{N: 1}}, "can't tell: neither recording has requests and answers of a service; snag profile diff A B compares where their CPU time went"},
+		"one":     {[]recording.OnCPU{{N: 1}}, nil, "can't tell: neither recording has requests and answers of a service; record under load"},
+		"neither": {nil, nil, "can't tell: neither recording has requests and answers of a service; record under load"},
+	} {
+		a, b := &recording.Recording{Manifest: s.A.Manifest, OnCPU: c.a}, &recording.Recording{Manifest: s.B.Manifest, OnCPU: c.b}
+		if got := New(compare.Of(a, b), "A", "B").Sentence(); got != c.want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (s *Shown) Sentence() string {
 		case p.Failed.Worse():
 			return fmt.Sprintf("%s: %s of the answers are errors, %s %s", compare.Name(p.B), units.Percent(p.Failed.B), units.Percent(p.Failed.A), s.was())
 		case p.Time.Differs():
-			return fmt.Sprintf("%s: the same requests take %s%s", compare.Name(p.B), longer(p.Time, s.was()), s.because(p))
+			return fmt.Sprintf("%s: the same requests take %s%s", compare.Name(p.B), longer(p.Time, s.was()), s.because(p)+s.differs(p))
 		}
 	}
 	for _, a := range s.Amounts {
@@ -118,6 +118,9 @@ func (s *Shown) tooLittle() string {
 		return "requests and answers were measured in one of the recordings only; snag show says why"
 	case len(s.OnlyA)+len(s.OnlyB) > 0:
 		return "no service or call is in both recordings"
+	}
+	if len(s.A.OnCPU) > 0 && len(s.B.OnCPU) > 0 {
+		return "neither recording has requests and answers of a service; snag profile diff A B compares where their CPU time went"
 	}
 	return "neither recording has requests and answers of a service; record under load"
 }

@@ -31,7 +31,7 @@ func groupsOf(rows []*watch.Row, key string) []group {
 		out[i].states[r.State]++
 	}
 	sorting.StableBy(out, func(a, b group) int {
-		return cmp.Or(cmp.Compare(rank(a.rows[0].State), rank(b.rows[0].State)), after(a.value == "", b.value == ""), natural(a.value, b.value))
+		return cmp.Or(cmp.Compare(rank(a.rows[0].State), rank(b.rows[0].State)), after(a.value == "", b.value == ""), sorting.Natural(a.value, b.value))
 	})
 	return out
 }

@@ -41,7 +41,7 @@ func Sorted(s *watch.Snapshot, filter string) []*watch.Row {
 		}
 	}
 	sorting.By(rows, func(a, b *watch.Row) int {
-		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), natural(a.Name, b.Name), strings.Compare(a.Layer, b.Layer))
+		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), sorting.Natural(a.Name, b.Name), strings.Compare(a.Layer, b.Layer))
 	})
 	return rows
 }
@@ -49,34 +49,6 @@ func Sorted(s *watch.Snapshot, filter string) []*watch.Row {
 // rank puts what is well, and what has only begun, behind the sick, as one: a row
 // must not jump about while it connects.
 func rank(s watch.State) watch.State { return min(s, watch.Connecting) }
-
-// natural compares names so that cam9 comes before cam10.
-func natural(a, b string) int {
-	for a != "" && b != "" {
-		x, y := digits(a), digits(b)
-		if x > 0 && y > 0 {
-			m, n := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
-			if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
-				return c
-			}
-			a, b = a[x:], b[y:]
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
-}
 
 // around is how many lines the table has beside its rows: two heads, the titles,
 // the last event, the keys.

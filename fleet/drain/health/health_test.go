@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"snag/fleet/drain/plan"
+	"snag/fleet/hosts"
 	"snag/fleet/prom"
 )
 
@@ -181,5 +182,14 @@ func TestTheStoreIsRead(t *testing.T) {
 	store[2].samples = nil
 	if seen := look.Look(t.Context()); seen.Fleet != nil || seen.NoFleet == "" {
 		t.Errorf("%+v", seen)
+	}
+}
+
+// Of a host whose name several recorders send it is not known whether a step hurts it.
+func TestAHostOfTwoRecordersIsNotKnown(t *testing.T) {
+	h := hostOf(&hosts.Host{Recording: true, Shared: "2 recorders have this name and differ in cluster"})
+	o := Compare(Baseline{"edge-1": {}}, at, Seen{Fleet: Baseline{"edge-1": h}}, Out{})
+	if len(o.Unknown) != 1 || o.Unknown[0] != "host edge-1: 2 recorders have this name and differ in cluster" {
+		t.Errorf("%+v", o)
 	}
 }

@@ -72,6 +72,8 @@ func hostOf(h *hosts.Host) Host {
 		out.Unseen = "its recorder has sent nothing since " + h.Seen.UTC().Format("15:04:05 UTC")
 	case !h.Recording:
 		out.Unseen = "its recorder is paused, as its disk is full"
+	case h.Shared != "":
+		out.Unseen = h.Shared
 	}
 	if !out.Affected {
 		return out

@@ -98,6 +98,24 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
+// Read reads a plan's journal as it is, without its lock: before a drain goes on it must know its peers.
+func Read(path string) ([]Record, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	records, _, _, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal %s: %w", path, err)
+	}
+	return records, nil
+}
+
 // Parse reads a journal's text. whole is the length of what is whole; the rest was being written at a kill.
 func Parse(text []byte) (records []Record, whole int, last string, err error) {
 	for n := 1; whole < len(text); n++ {

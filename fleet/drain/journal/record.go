@@ -12,7 +12,7 @@ type Step string
 
 // The steps.
 const (
-	Begun   Step = "begun"   // Plan; what is before it is of an earlier drain
+	Begun   Step = "begun"   // Plan, Peers; what is before it is of an earlier drain
 	Resumed Step = "resumed" // Answer: again, skip or ""
 	Batch   Step = "batch"   // N, Base: how the hosts were before it
 	Will    Step = "will"    // Peer, Phase, N, Early: written before the action is begun
@@ -26,9 +26,11 @@ const (
 
 // Record is one line.
 type Record struct {
-	At    time.Time       `json:"at"`
-	Step  Step            `json:"step"`
-	Plan  string          `json:"plan,omitempty"` // its SHA-256
+	At   time.Time `json:"at"`
+	Step Step      `json:"step"`
+	Plan string    `json:"plan,omitempty"` // its SHA-256
+	// Peers are those that a discovery listed when the drain began, in their order; the plan has the others itself.
+	Peers []plan.Peer     `json:"peers,omitempty"`
 	Peer  string          `json:"peer,omitempty"`
 	Phase plan.Phase      `json:"phase,omitempty"`
 	N     int             `json:"n,omitempty"` // of the action in its phase, of the batch: from 1

@@ -8,7 +8,7 @@ import (
 )
 
 // placeholder is one as {name}. Other braces are left as they are: JSON and awk have them.
-var placeholder = regexp.MustCompile(`\{(name|address|host|ip|port|label\.[A-Za-z0-9_.-]+)\}`)
+var placeholder = regexp.MustCompile(`\{(name|address|host|ip|port|(?:label|meta)\.[A-Za-z0-9_.-]+)\}`)
 
 // Fill puts a peer's values in the place of the placeholders. A label that it does not have is an error.
 func (p Peer) Fill(text string) (string, error) {
@@ -37,6 +37,10 @@ func (p Peer) value(key string) (string, bool) {
 		return host, host != ""
 	case "port":
 		return port, port != ""
+	}
+	if meta, is := strings.CutPrefix(key, "meta."); is {
+		v, there := p.Labels["__meta_"+meta]
+		return v, there
 	}
 	v, there := p.Labels[strings.TrimPrefix(key, "label.")]
 	return v, there

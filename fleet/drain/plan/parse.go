@@ -18,8 +18,8 @@ import (
 const maxFile = 1 << 20
 
 // ReadFile reads a plan and checks it. sum is the checksum of its text: a drain goes on only with the same plan.
-// change, if it is not nil, is what the command line says otherwise.
-func ReadFile(path string, change func(*Plan)) (p *Plan, sum string, err error) {
+// change, if it is not nil, is what the command line says otherwise, and lists the peers of PeersFrom.
+func ReadFile(path string, change func(*Plan) error) (p *Plan, sum string, err error) {
 	// A FIFO must not hold it up.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -38,7 +38,7 @@ func ReadFile(path string, change func(*Plan)) (p *Plan, sum string, err error) 
 }
 
 // Parse reads a plan's text, changes it if change is not nil, and checks it.
-func Parse(text []byte, change func(*Plan)) (*Plan, error) {
+func Parse(text []byte, change func(*Plan) error) (*Plan, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("it is larger than %d bytes: it is not a plan", maxFile)
 	}
@@ -67,8 +67,13 @@ func Parse(text []byte, change func(*Plan)) (*Plan, error) {
 	if p.OnHurt == "" {
 		p.OnHurt = HurtReturn
 	}
+	if len(p.Peers) > 0 && p.PeersFrom != "" {
+		return nil, fmt.Errorf("line %d: peers and peers_from: give one of them", line(root, "peers_from"))
+	}
 	if change != nil {
-		change(&p)
+		if err := change(&p); err != nil {
+			return nil, err
+		}
 	}
 	return &p, p.valid(root)
 }

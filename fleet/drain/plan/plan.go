@@ -19,7 +19,10 @@ type Plan struct {
 	// Pause is between two batches, with up to Jitter more.
 	Pause  Duration `yaml:"pause"`
 	Jitter Duration `yaml:"jitter"`
-	Peers  []Peer   `yaml:"peers"`
+	// Peers in their order.
+	Peers []Peer `yaml:"peers"`
+	// PeersFrom is the spec of a discovery (docs/discovery.md) that lists the peers; "": the plan does.
+	PeersFrom string `yaml:"peers_from"`
 
 	// Of each peer, in this order.
 	Drain   []Action `yaml:"drain"` // takes it out of service
@@ -67,13 +70,13 @@ func (p *Plan) Actions(phase Phase) []Action {
 	return nil
 }
 
-// Peer is one that is drained. In commands and addresses of the plan {name}, {address}, {host} and {label.KEY} are
-// replaced by what it has.
+// Peer is one that is drained. In commands and addresses of the plan {name}, {address}, {host}, {label.KEY} and
+// {meta.KEY} (the label __meta_KEY of a discovery) are replaced by what it has.
 type Peer struct {
-	Name    string            `yaml:"name"`
-	Address string            `yaml:"address"` // HOST:PORT
-	Host    string            `yaml:"host"`    // as the store calls it (label instance); "": as Name
-	Labels  map[string]string `yaml:"labels"`
+	Name    string            `yaml:"name" json:"name"`
+	Address string            `yaml:"address" json:"address,omitempty"` // HOST:PORT
+	Host    string            `yaml:"host" json:"host,omitempty"`       // as the store calls it (label instance); "": as Name
+	Labels  map[string]string `yaml:"labels" json:"labels,omitempty"`
 }
 
 // HostName is the peer's host as the store calls it.

@@ -133,7 +133,7 @@ func TestBatches(t *testing.T) {
 // A store of the command line is as good as one of the plan.
 func TestAChangeCountsBeforeTheCheck(t *testing.T) {
 	text := []byte(good[:strings.Index(good, "health:")])
-	if _, err := Parse(text, func(p *Plan) { p.Health.Fleet = &Fleet{URL: "http://p:9090"} }); err != nil {
+	if _, err := Parse(text, func(p *Plan) error { p.Health.Fleet = &Fleet{URL: "http://p:9090"}; return nil }); err != nil {
 		t.Error(err)
 	}
 }

@@ -25,6 +25,14 @@ func (c *checker) wrong(place []any, format string, args ...any) {
 	}
 }
 
+// peer is the place of the peers, or of one: where the plan lists them, or has them listed.
+func (c *checker) peer(i ...any) []any {
+	if line(c.root, "peers_from") != line(c.root) {
+		return []any{"peers_from"}
+	}
+	return append([]any{"peers"}, i...)
+}
+
 // valid says the first thing that is wrong with a plan.
 func (p *Plan) valid(root *yaml.Node) error {
 	c := &checker{root: root}
@@ -37,7 +45,7 @@ func (p *Plan) valid(root *yaml.Node) error {
 	case p.Canary < 0 || p.Canary > p.Batch.Of(len(p.Peers)) && len(p.Peers) > 0:
 		c.wrong(at("canary"), "canary %d: the first batch has from 1 peer to as many as the others (%d)", p.Canary, p.Batch.Of(len(p.Peers)))
 	case len(p.Peers) == 0:
-		c.wrong(at("peers"), "peers is empty: list those to be restarted, each with a name")
+		c.wrong(c.peer(), "peers is empty: list those to be restarted, each with a name, or give peers_from")
 	case len(p.Restart) == 0 && len(p.Drain) == 0:
 		c.wrong(nil, "there is nothing to do: give restart the commands that restart a peer, or drain those of the maintenance")
 	case len(p.Drain) > 0 && len(p.Return) == 0:
@@ -63,7 +71,7 @@ func (p *Plan) valid(root *yaml.Node) error {
 func (c *checker) peers(all []Peer) {
 	names := map[string]bool{}
 	for i, p := range all {
-		at := []any{"peers", i}
+		at := c.peer(i)
 		host, port := split(p.Address)
 		switch {
 		case p.Name == "":

@@ -81,19 +81,19 @@ func (c *checker) filled(p *Plan) {
 		for _, phase := range Acting {
 			for k, a := range p.Actions(phase) {
 				if _, err := peer.FillAction(a); err != nil {
-					c.wrong([]any{string(phase), k}, "%s[%d]: %v (line %d)", phase, k+1, err, line(c.root, "peers", i))
+					c.wrong([]any{string(phase), k}, "%s[%d]: %v (line %d)", phase, k+1, err, line(c.root, c.peer(i)...))
 				}
 			}
 		}
 		l, err := peer.FillLeave(p.Leave)
 		if err != nil {
-			c.wrong([]any{"leave"}, "leave: %v (line %d)", err, line(c.root, "peers", i))
+			c.wrong([]any{"leave"}, "leave: %v (line %d)", err, line(c.root, c.peer(i)...))
 		} else if l != nil && l.Connections != "" {
 			c.hostPort(l.Connections, "leave.connections", "leave", "connections")
 		}
 		r, err := peer.FillReady(p.Ready)
 		if err != nil {
-			c.wrong([]any{"ready"}, "ready: %v (line %d)", err, line(c.root, "peers", i))
+			c.wrong([]any{"ready"}, "ready: %v (line %d)", err, line(c.root, c.peer(i)...))
 		} else if r != nil && r.TCP != "" {
 			c.hostPort(r.TCP, "ready.tcp", "ready", "tcp")
 		}
