@@ -7,20 +7,24 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// replaced are phrases that users no longer read, and what is written in their place
-// (docs/glossary.md has the terms). Each is so special that no ordinary sentence has it.
-var replaced = []struct {
+// replacement is a phrase and what is written in its place.
+type replacement struct {
 	phrase  *regexp.Regexp
 	instead string
-}{
+}
+
+// replaced are phrases that users no longer read, and what is written in their place
+// (docs/glossary.md has the terms). Each is so special that no ordinary sentence has it.
+var replaced = []replacement{
 	{regexp.MustCompile(`\bmore like (it|its)\b`), "2 more processes named python3"},
 	{regexp.MustCompile(`\b(its own|its) d (grew|by)\b`), "the socket's drop counter grew by"},
-	{regexp.MustCompile(`\bat (%d|[0-9]+|each|all|most) (of (%d|[0-9]+) )?looks\b`), "in 10 of 10 samples"},
+	{regexp.MustCompile(`\bat (%d|%s|[0-9]+|each|all|most) (of (%d|%s|[0-9]+) )?looks\b`), "in 10 of 10 samples"},
 	{regexp.MustCompile(`\bsince before ([0-9%]|\b(when|the recording)\b)`), "already so when the recording began at 11:55"},
 	{regexp.MustCompile(`nothing that snag knows`), "unrecognised format"},
 	{regexp.MustCompile(`\bnobody here reads\b`), `unknown scheme "rtmpp"; did you mean "rtmp"?`},
@@ -87,6 +91,15 @@ func TestReplacedPhrasesAreFound(t *testing.T) {
 		}
 		if replaced[i].phrase.MatchString(replaced[i].instead) {
 			t.Errorf("%s finds what replaces it: %q", replaced[i].phrase, replaced[i].instead)
+		}
+	}
+}
+
+// What is a pattern of fmt in the code is a number in what users read.
+func TestReplacedPhrasesAreFoundInPatterns(t *testing.T) {
+	for _, text := range []string{"they were asleep in a call at %d of %s looks", "at %s of %s looks", "at all looks"} {
+		if !slices.ContainsFunc(replaced, func(r replacement) bool { return r.phrase.MatchString(text) }) {
+			t.Errorf("nothing finds %q", text)
 		}
 	}
 }

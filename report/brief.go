@@ -14,6 +14,7 @@ type Brief struct {
 	Culprit    string  // the suspect's name; "" where none is named
 	Subject    string  // of the culprit: who or what it is
 	Confidence float64 // 0–1; of the culprit
+	Proof      string  // of the culprit: what the accusation rests on, "1 proof, 2 strong signs"
 	Text       string  // one sentence; of no culprit, why there is none
 }
 
@@ -28,7 +29,7 @@ func BriefOn(v *verdict.Verdict, row recording.Stream) (Brief, bool) {
 	for _, e := range v.With(verdict.Culprit) { // the surest first
 		if slices.ContainsFunc(e.Explains, func(i int) bool { return slices.Contains(sick, i) }) {
 			return Brief{
-				Culprit: e.Suspect.Name, Subject: shown.Text(e.Subject.Name), Confidence: e.Confidence,
+				Culprit: e.Suspect.Name, Subject: shown.Text(e.Subject.Name), Confidence: e.Confidence, Proof: proof(e),
 				Text: Sentence(capital(e.Suspect.Title) + ", " + e.Subject.Name + ": " + e.Text),
 			}, true
 		}

@@ -117,7 +117,7 @@ func (h *hostside) judge(dir string) bool {
 	v := verdict.Judge(r)
 	told := h.w.Judge(func(stream, layer string) (watch.Judged, bool) {
 		b, ok := report.BriefOn(v, recording.Stream{Name: stream, Layer: layer})
-		return watch.Judged{Culprit: b.Culprit, Subject: b.Subject, Confidence: b.Confidence, Text: b.Text, Recording: dir}, ok
+		return watch.Judged{Culprit: b.Culprit, Subject: b.Subject, Confidence: b.Confidence, Proof: b.Proof, Text: b.Text, Recording: dir}, ok
 	})
 	for _, j := range told {
 		h.tell(j)

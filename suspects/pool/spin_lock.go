@@ -150,7 +150,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 		}
 	}
 	busy := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(sp.threads), Unit: "threads", Source: source.Schedstat.As(fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid)), Origin: "thread states",
-		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call at %d of %s looks",
+		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call in %d of %s samples",
 			sp.threads, units.Lasting(sp.ran), units.Lasting(sp.delayed), units.Count(sp.taken), units.Count(sp.given), sp.calls, units.Count(float64(sp.looks)))}
 	if !late {
 		busy.Grade = suspect.Weak

@@ -72,7 +72,7 @@ func say(h watch.Happened) string {
 func SayVerdict(j watch.Judged) string {
 	text := watch.Clean(j.Text, 500)
 	if j.Culprit != "" {
-		text = fmt.Sprintf("CULPRIT %s (%.2f): %s", j.Culprit, j.Confidence, text)
+		text = fmt.Sprintf("CULPRIT %s (%s): %s", j.Culprit, j.Proof, text)
 	}
 	return text + "; snag judge " + j.Recording
 }
