@@ -63,8 +63,12 @@ func (s *Scene) tie(from, to NodeID, kind EdgeKind) {
 }
 
 func (s *Scene) addNamespaces(r *recording.Recording) {
+	containers := s.groups.containersOf(r.Processes)
 	for _, n := range r.Netns {
 		name := n.Name
+		if of := containers[n.ID]; of != "" && !n.Own && n.Name != "of kthreadd[2]" && !givenName(n.Name) {
+			name = "of " + of
+		}
 		switch name {
 		case "":
 			name = fmt.Sprintf("netns %d", n.ID)

@@ -246,7 +246,8 @@ func (s *Scene) holder(netns uint64, proto, local string, listening bool) *Socke
 }
 
 // NetnsName is what a person calls a namespace: "" for the one snag was started
-// in, its name under /run/netns, or "netns 4026532281".
+// in, the name that a person gave it under /run/netns, the container or pod that it is of ("of container web"), the
+// name of a process in it ("of nginx[7]"), or "netns 4026532281".
 func (s *Scene) NetnsName(id uint64) string {
 	if s.OwnNetns(id) {
 		return ""

@@ -151,6 +151,6 @@ lists it; with --from HOST/TIME-N, as snag incidents --from lists it.`,
 		},
 	}
 	f.register(cmd)
-	cmd.Flags().StringVar(&keep, "out", "", "of a store: keep the files of the incident in this folder")
+	cmd.Flags().StringVarP(&keep, "out", "o", "", "of a store: keep the files of the incident in this folder")
 	return cmd
 }
