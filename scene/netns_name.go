@@ -18,7 +18,8 @@ func givenName(name string) bool {
 }
 
 // containersOf are, for each network namespace, the pod, container or machine that it is of: the only one that has
-// processes in it, and at least half of them. A command that runs in it from outside (nsenter) does not count against it.
+// processes in it, and at least half of them. A command that runs in it from outside (nsenter) does not count against
+// it.
 func (n groupNames) containersOf(processes []recording.Process) map[uint64]string {
 	last := map[int]recording.Process{}
 	for _, row := range processes {
