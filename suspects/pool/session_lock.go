@@ -47,7 +47,7 @@ var sessionLock = &suspect.Suspect{
 		Program:     "Commit before anything slow. Migrations with a short lock timeout.",
 	},
 	Verified: "no request waits longer than it did",
-	Next:     "the database's own list of who waits for whom (PostgreSQL: pg_blocking_pids; MySQL: sys.innodb_lock_waits)",
+	Next:     "the database's own list of waits and blockers (PostgreSQL: pg_blocking_pids; MySQL: sys.innodb_lock_waits)",
 
 	WeighBooked: weighSessionLock,
 }
@@ -446,5 +446,5 @@ func whoBlocks(port string) string {
 	case "3306":
 		return `mysql -e "select * from information_schema.innodb_trx; show processlist"`
 	}
-	return "its own list of sessions: who waits for whom (pg_blocking_pids, information_schema.innodb_trx, lslocks for files)"
+	return "its own list of sessions, with waits and blockers (pg_blocking_pids, information_schema.innodb_trx, lslocks for files)"
 }

@@ -21,7 +21,7 @@ var slowDependency = &suspect.Suspect{
 	About: "Its threads wait for a database, an upstream, a name server, and its own answers are late by that much. " +
 		"If the peer is on this host, its own trouble is looked for there. A call that takes long and that no answer waits for (a nightly job, a long poll) affects no client.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.diag", Must: true, Why: "whom it asks; the path to there"},
+		{Measure: "sockets.diag", Must: true, Why: "which services it calls; the path to them"},
 		{Measure: "sockets.turns", Why: "how long each call takes, and how long its own answers"},
 		{Measure: "threads.syscall", Why: "the threads that wait in a read from the peer"},
 		{Measure: "offcpu.waits", Why: "how long each of those waits takes, and in which function"},

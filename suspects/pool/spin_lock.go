@@ -18,10 +18,10 @@ var spinLock = &suspect.Suspect{
 	Name:  "spin-lock",
 	Title: "threads spin for a lock and burn the CPU that its holder needs",
 	About: "Threads that wait for a lock in a loop never sleep: they look busy, and take the CPU from the one that holds it. The more of them there are, the less gets done. " +
-		"A program that computes looks the same from outside: only less work done with more threads, or the name of the function, tells the two apart.",
+		"A program that computes looks the same from outside: only less work done with more threads, or the name of the function, distinguishes the two.",
 	Needs: []suspect.Need{
 		{Measure: "host.cpu", Must: true, Why: "whether the CPUs are busy at all"},
-		{Measure: "threads.sched", Why: "time on a CPU and in line for one; who gave it up and from whom it was taken"},
+		{Measure: "threads.sched", Why: "time on a CPU and in line for one; which thread gave it up, and which was preempted"},
 		{Measure: "threads.syscall", Why: "that they are in no call, in futex least of all"},
 		{Measure: "sockets.turns", Why: "how much work is done with how many threads at it"},
 		{Measure: "oncpu.stacks", Why: "which function they are in, several at once"},
