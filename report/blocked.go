@@ -126,7 +126,7 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 	}
 	paragraph(&b, o, text)
 	if ranks[0] == 0 && known > 0 && v.Refused == 0 && v.Left == 0 {
-		b.WriteString("nobody is stuck\n")
+		b.WriteString("no thread is stuck\n")
 	}
 	writeBlocked(&b, writeLocks(&b, v.Blocked, o), o, all)
 	for _, r := range v.Waiting {

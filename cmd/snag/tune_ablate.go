@@ -69,7 +69,7 @@ counter of the kernel (counter:UdpRcvbufErrors; rate:TcpInSegs where more is bet
 or a symptom of snag's (symptom:datagrams-lost). The default is time with --load, and
 what the plan is verified by without.
 
-Exit codes: 0 each setting is told or the time is over, 1 failed, 2 usage.`,
+Exit codes: 0 each setting is decided or the time is over, 1 failed, 2 usage.`,
 		Example: `  sudo snag tune ablate plan.yaml --load 'curl -so /dev/null http://10.0.0.2/big'
   sudo snag tune ablate /etc/sysctl.d --load 'wrk -d 5s http://10.0.0.2/' --measure wrk
   sudo snag tune ablate /etc/sysctl.d/99-blog.conf --measure counter:UdpRcvbufErrors --out kept.yaml`,

@@ -105,7 +105,7 @@ func unchanged(p *plan.Plan, h knob.Host, kinds map[string]knob.Knob) error {
 }
 
 func moved(c plan.Change, now string) string {
-	return fmt.Sprintf("%s is %q now, and was %q when the plan was made: make the plan anew", c.Target, now, c.Now)
+	return fmt.Sprintf("%s is %q now, and was %q when the plan was made: make the plan again", c.Target, now, c.Now)
 }
 
 // Ordered puts coupled changes next to each other, in the plan's order otherwise.

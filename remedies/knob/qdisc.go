@@ -260,13 +260,13 @@ func (c tcConn) ownRoot(f foundQdisc, t plan.Target, defaultKind string) (foundQ
 	}
 	for _, q := range f.all {
 		if q.parent != rootPlace && q.parent>>16 == 0 && q.kind != defaultKind {
-			return f, fmt.Errorf("mq must be made anew for it, and queue %d of %s would get %q (net.core.default_qdisc) in place of %s: change it by hand",
+			return f, fmt.Errorf("mq must be made again for it, and queue %d of %s would get %q (net.core.default_qdisc) in place of %s: change it by hand",
 				q.parent-1, t.Device, defaultKind, q.kind)
 		}
 	}
 	mq, _ := qdiscKindOf("mq")
 	if err := c.make(f, rootPlace, mq, nil); err != nil {
-		return f, fmt.Errorf("make mq anew on %s: %w", t.Device, err)
+		return f, fmt.Errorf("make mq again on %s: %w", t.Device, err)
 	}
 	return c.find(t)
 }

@@ -182,7 +182,7 @@ export interface Symptom {
   amount: number;
   unit: string;
   /**
-   * when it was felt
+   * when it was there
    */
   active?: Interval[];
   /**

@@ -57,7 +57,7 @@ func say(h watch.Happened) string {
 	case recording.EventStreamJump:
 		return fmt.Sprintf("its timestamps jumped by %+.1f s", h.Value)
 	case recording.EventStreamRestarted:
-		return fmt.Sprintf("its timestamps begin anew, at %s s after %s s: a new publisher, its encoder started again, or a server that counts anew for each reader", watch.Clean(h.To, 40), watch.Clean(h.From, 40))
+		return fmt.Sprintf("its timestamps begin again, at %s s after %s s: a new publisher, its encoder started again, or a server that counts from the start for each reader", watch.Clean(h.To, 40), watch.Clean(h.From, 40))
 	case recording.EventStreamChanged:
 		return changed(h)
 	case recording.EventStreamEnded:

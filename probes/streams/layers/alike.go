@@ -9,7 +9,7 @@ const (
 	Same                 // sizes are equal
 	Remuxed              // sizes differ by what another container adds
 	Pattern              // coded again: by uneven DTS steps and key frames alone
-	Unmatched            // coded again, and evenly: its frames can't be told apart
+	Unmatched            // coded again, and evenly: its frames can't be distinguished
 )
 
 func (h How) String() string {
@@ -26,7 +26,7 @@ func (h How) Why() string {
 	case Pattern:
 		return "sizes all differ (coded again): frames are matched by their DTS steps and key frames"
 	case Unmatched:
-		return "sizes all differ (coded again) and the timestamps are even: frames can't be told apart, only events can be compared"
+		return "sizes all differ (coded again) and the timestamps are even: frames can't be distinguished, only events can be compared"
 	}
 	return "no run of frames of one was found again at the other yet"
 }

@@ -186,5 +186,5 @@ func (f *Finding) place(names []string, hops []Hop, watched func(place int, from
 		f.Why = fmt.Sprintf("%s shows it; %s was not watched then, so it may be older: can't tell", to, from)
 		return
 	}
-	f.Why = fmt.Sprintf("%s was well and %s was not: %s's sending, the way between them, or %s itself", from, to, from, to)
+	f.Why = fmt.Sprintf("%s was healthy and %s was not: %s's sending, the way between them, or %s itself", from, to, from, to)
 }
