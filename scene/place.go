@@ -89,7 +89,7 @@ func (n groupNames) placeOfProcess(row recording.Process) string {
 	return ""
 }
 
-// says tells whether a program's name says already in which unit it is; an interpreter's never does.
+// says reports whether a program's name says already in which unit it is; an interpreter's never does.
 func says(comm, place string) bool {
 	unit, ok := strings.CutPrefix(place, "unit ")
 	_, runs := runnerOf(comm)

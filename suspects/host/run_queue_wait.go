@@ -96,13 +96,13 @@ func unqueued(r *recording.Recording) []suspect.Finding {
 // maxWaits bounds the findings: the worst.
 const maxWaits = 10
 
-// bound tells whether a process may run on some of the CPUs only.
+// bound reports whether a process may run on some of the CPUs only.
 func bound(w cpuWait, all measure.CPUTime) bool {
 	set := cpuSet(w.process.Last().CPUs)
 	return set != nil && len(set) < all.CPUs
 }
 
-// idleEnough tells whether the CPUs that a process may use had time to spare.
+// idleEnough reports whether the CPUs that a process may use had time to spare.
 func idleEnough(r *recording.Recording, w cpuWait) bool {
 	own, ok := measure.CPUTimes(r, cpuSet(w.process.Last().CPUs))
 	return ok && own.IdleShare() >= measure.BusyIdle

@@ -98,7 +98,7 @@ func fromSwap(r *recording.Recording) (float64, bool) {
 	return measure.Grew(r, 0, "node_vmstat_pswpin")
 }
 
-// swapsIn tells that a process' waiting for a disk is for its own memory: decisive
+// swapsIn reports that a process' waiting for a disk is for its own memory: decisive
 // against the disk as the root. Nil where it does not swap.
 func swapsIn(r *recording.Recording, p *scene.Process) *suspect.Evidence {
 	f, ok := faultsOf(p)

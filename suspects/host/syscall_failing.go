@@ -187,7 +187,7 @@ func unnoticed(s *scene.Scene, r *recording.Recording, taken map[int]bool) []sus
 	return out
 }
 
-// nearFailing tells whether a process has to do with a service that answers with errors.
+// nearFailing reports whether a process has to do with a service that answers with errors.
 func nearFailing(s *scene.Scene, p recording.Subject) bool {
 	return slices.ContainsFunc(s.Symptoms, func(y scene.Symptom) bool { return y.Name == scene.FailedAnswers && s.Touch(p, y.Subject) })
 }

@@ -116,7 +116,7 @@ func answersOf(r *recording.Recording, l *called) (n float64) {
 // fewWaiting: whoever closes a connection first keeps it in TIME-WAIT for a minute.
 const fewWaiting = 0.1
 
-// leftByThemselves tells whether a listener's connections were closed by those who made them, of
+// leftByThemselves reports whether a listener's connections were closed by those who made them, of
 // other hosts or namespaces: none of so many is in TIME-WAIT at this end.
 func leftByThemselves(r *recording.Recording, l *called, closed float64) bool {
 	waiting, ok := measure.Counter(r, l.netns, "node_sockstat_TCP_tw")
@@ -245,7 +245,7 @@ func limitStorm(s *scene.Scene, l *called, storm []*caller) string {
 	return remedy.RunIn(s, l.netns, "nft "+remedy.Quoted(line))
 }
 
-// lastsWith tells whether a socket is a connection of a listener with that peer that lasts
+// lastsWith reports whether a socket is a connection of a listener with that peer that lasts
 // and carried something.
 func lastsWith(k *scene.Socket, l *called, peer string) bool {
 	a, b := k.First(), k.Last()

@@ -109,7 +109,7 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 	return out
 }
 
-// waitTogether tells whether requests of a database wait as they do for a lock. Of other services
+// waitTogether reports whether requests of a database wait as they do for a lock. Of other services
 // answers that are sent by a timer look the same.
 func waitTogether(s *scene.Scene, r *recording.Recording, k *scene.Socket) bool {
 	if k == nil || !ledger.LikeDatabase(k.Subject) {
@@ -138,7 +138,7 @@ func (h lockedOut) many() bool {
 	return h.n >= fewHeld && h.together >= heldTogether && h.others >= othersTimes*h.n
 }
 
-// given tells whether requests of a database waited for so long that they were given up.
+// given reports whether requests of a database waited for so long that they were given up.
 func (h lockedOut) given(p *ledger.Party) bool {
 	return h.gaveUp >= fewHeld && h.others >= othersTimes*h.gaveUp && ledger.LikeDatabase(p.Subject)
 }

@@ -297,7 +297,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	return f, true
 }
 
-// ownHelper tells that a process asks at its own listener, or at one which only those hold who
+// ownHelper reports that a process asks at its own listener, or at one which only those hold who
 // started it: a part of its own service, that is started for it or is another's of its kind.
 func ownHelper(s *scene.Scene, p *pool, d *dependency) bool {
 	l := s.Callee(recording.Turns{Netns: d.netns, Remote: d.remote})
@@ -333,7 +333,7 @@ func (d *dependency) behind(s *scene.Scene, r *recording.Recording, long float64
 	return remote, sum
 }
 
-// pathEvidence tells whether the way there explains the time.
+// pathEvidence reports whether the way there explains the time.
 func (d *dependency) pathEvidence() (suspect.Evidence, bool) {
 	rtt, again, known := d.path()
 	e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: rtt, Unit: "s", Source: source.SS("-ti", source.MinRTT, source.Retrans).With(source.RTT), Origin: "path"}

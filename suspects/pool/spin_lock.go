@@ -277,7 +277,7 @@ func (t *inStep) answers(p *scene.Process, r *recording.Recording, usual []recor
 	}
 }
 
-// longer tells that answers took several times as long in the slow seconds, and long enough.
+// longer reports that answers took several times as long in the slow seconds, and long enough.
 func (t *inStep) longer() bool {
 	return t.grew(t.usual, t.slow) && t.slow.mean() >= slowerBy*t.usual.mean() && t.slow.mean()-t.usual.mean() >= ledger.FaintEach
 }

@@ -321,7 +321,7 @@ func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (strin
 	return "", 0
 }
 
-// fewWorkers tells that requests wait for one of a pool's workers, all of which are taken: not for
+// fewWorkers reports that requests wait for one of a pool's workers, all of which are taken: not for
 // a peer whose answer takes less than people tolerate, whichever calls take them.
 func fewWorkers(p *pool, d *dependency, r *recording.Recording, window recording.Interval, l *ledger.Ledger) bool {
 	if !d.tolerable(r) {
@@ -335,7 +335,7 @@ func fewWorkers(p *pool, d *dependency, r *recording.Recording, window recording
 	return standsInLine(seconds, of) && looked && e.Side == suspect.For && e.Grade == suspect.Strong
 }
 
-// standsInLine tells whether requests waited in most of the seconds.
+// standsInLine reports whether requests waited in most of the seconds.
 func standsInLine(seconds, of int) bool { return seconds >= 3 && 2*seconds >= of }
 
 // takenByCalls is the part of the workers for which a call is open at once, at which they are
