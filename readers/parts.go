@@ -232,7 +232,7 @@ func windowOf(all []*source) recording.Interval {
 	return w
 }
 
-// timed tells whether some source lasted.
+// timed reports whether some source lasted.
 func timed(all []*source) bool {
 	for _, s := range all {
 		if !s.instant() && s.span.Start != 0 {

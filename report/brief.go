@@ -18,7 +18,7 @@ type Brief struct {
 	Text       string  // one sentence; of no culprit, why there is none
 }
 
-// BriefOn tells what a verdict says of a stream as it was seen at a place; the
+// BriefOn reports what a verdict says of a stream as it was seen at a place; the
 // fields of row that count are those that tell places apart. False: the recording
 // shows nothing wrong with it, so that nothing can be said of it.
 func BriefOn(v *verdict.Verdict, row recording.Stream) (Brief, bool) {
@@ -67,7 +67,7 @@ func sickWith(v *verdict.Verdict, row recording.Stream) (out []int) {
 	return out
 }
 
-// overlap tells whether two rows of intervals have a moment in common.
+// overlap reports whether two rows of intervals have a moment in common.
 func overlap(a, b []recording.Interval) bool {
 	return slices.ContainsFunc(a, func(x recording.Interval) bool {
 		return slices.ContainsFunc(b, func(y recording.Interval) bool {

@@ -88,7 +88,7 @@ type Interval struct {
 	End   *string `json:"end"`
 }
 
-// Symptom is what went wrong as a user feels it.
+// Symptom is what failed as a user feels it.
 type Symptom struct {
 	Name       string     `json:"name"`
 	Subject    string     `json:"subject"`

@@ -165,7 +165,7 @@ func ablateRun(cmd *cobra.Command, t *tuneFlags, f *ablateFlags, path string) er
 const longestRun = 2 * time.Minute
 
 // keepsTime has each run measure at least from one onset of the plan's trouble to the
-// next, where its recording tells that: shorter runs hit or miss it, whatever is set.
+// next, where its recording reports that: shorter runs hit or miss it, whatever is set.
 func (f *ablateFlags) keepsTime(p *plan.Plan, asked bool) {
 	if p == nil || p.For.Recording == "" {
 		return

@@ -87,7 +87,7 @@ func set(k knob.Knob, h knob.Host, t plan.Target, value string) (got string, err
 	return got, nil
 }
 
-// unchanged tells whether every value is still what it was when the plan was made:
+// unchanged reports whether every value is still what it was when the plan was made:
 // all are looked at before the first is changed.
 func unchanged(p *plan.Plan, h knob.Host, kinds map[string]knob.Knob) error {
 	var all []error

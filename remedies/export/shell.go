@@ -124,7 +124,7 @@ func shownAs(t plan.Target) string {
 	return t.Name
 }
 
-// bareNumber tells whether a text is a number of packets, bytes or entries, and nothing
+// bareNumber reports whether a text is a number of packets, bytes or entries, and nothing
 // that has a unit.
 func bareNumber(value string) bool {
 	digits := strings.TrimRight(value, "pb")

@@ -68,7 +68,7 @@ func say(h watch.Happened) string {
 	return h.Kind
 }
 
-// SayVerdict tells what the host's recording told of a stream.
+// SayVerdict reports what the host's recording told of a stream.
 func SayVerdict(j watch.Judged) string {
 	text := watch.Clean(j.Text, 500)
 	if j.Culprit != "" {
@@ -135,7 +135,7 @@ func silent(h watch.Happened, ended bool) string {
 	return fmt.Sprintf("its audio is silent since %s, in %.0f seconds that were decoded", clock(h.T), h.Value)
 }
 
-// shows tells what the picture is, and for how long it was.
+// shows reports what the picture is, and for how long it was.
 func shows(h watch.Happened, ended bool) string {
 	text := map[string]string{recording.EventStreamGarbled: "garbled", recording.EventStreamBlack: "black", recording.EventStreamPlain: "of one brightness", recording.EventStreamStill: "the same"}[h.Kind]
 	if ended {

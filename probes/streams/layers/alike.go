@@ -51,7 +51,7 @@ func (h How) run() uint64 {
 	return 32
 }
 
-// sizeFits tells whether two frames can be the same by their sizes.
+// sizeFits reports whether two frames can be the same by their sizes.
 func (h How) sizeFits(a, b *frame) bool {
 	d := int64(b.size) - int64(a.size)
 	switch h {
@@ -86,7 +86,7 @@ func (h How) runFits(a, b *place, na, nb uint64) bool {
 	return true
 }
 
-// says tells whether a run of b could be told from another at all.
+// says reports whether a run of b could be told from another at all.
 func (h How) says(b *place, nb uint64) bool {
 	small, large := b.at(nb).size, b.at(nb).size
 	var uneven int

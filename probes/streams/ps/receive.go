@@ -89,7 +89,7 @@ func (r *receiver) count() {
 	r.told = r.window.Counts.Tell(r.sink, r.told)
 }
 
-// hopeless tells that so much came without one pack header that it is none.
+// hopeless reports that so much came without one pack header that it is none.
 func (r *receiver) hopeless() error {
 	if r.demux.Packs > 0 || r.bytes < 1<<20 {
 		return nil
