@@ -26,7 +26,7 @@ var runQueueWait = &suspect.Suspect{
 		{Measure: "offcpu.waits", Why: "each long wait for a CPU, and who ran instead"},
 	},
 	For: []string{
-		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run; or, on CPUs that others fill, half of that and 2 ms for each request",
+		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run. Or, on CPUs that others fill, half of that and 2 ms for each request",
 		"strong: they may run on some CPUs only, which were busy for nine tenths of the time while others were idle",
 		"strong: in most of its waits of 50 ms and more the same thread ran instead",
 		"weak: another process is bound to the same CPUs and used them; a service that is late",

@@ -31,7 +31,7 @@ var reconnectStorm = &suspect.Suspect{
 	InFiles: map[string][]string{"sockets.connections": {"log.connections"}, "sockets.diag": {"pcap.flows"}},
 	For: []string{
 		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (faulty 410/s, healthy 20/s)",
-		"strong: in two samples and more one program, or one host, had three fifths or more of the connections that wait at the listener, as many each time and none of them twice: its clients come again as soon as they are let go, and others wait behind them",
+		"strong: in two samples and more one program, or one host, had three fifths or more of the connections that wait at the listener, as many each time and none of them twice. Its clients come again as soon as they are let go, and others wait behind them",
 		"strong: the same without long-lived connections to compare with",
 		"strong: a full accept queue dropped handshakes in the seconds in which they came and next to none in others, most of what it accepted then was theirs; strong: they got an eighth of what others get, or less",
 		"strong: the short connections got no bytes, or ended by a reset",

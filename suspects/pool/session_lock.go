@@ -28,7 +28,7 @@ var sessionLock = &suspect.Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "which session was silent meanwhile, and spoke when they were let go"},
 	},
 	For: []string{
-		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then half of those that waited and more were answered within a second, two and more at a time",
+		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that. Then half of those that waited and more were answered within a second, two and more at a time",
 		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
 		"strong: three requests of a database and more are open for 3 s when the recording ends, ever more of them, and three times as many others were answered quickly meanwhile",
 		"strong: three sessions and more had asked when the recording began, none was answered for 5 s, and then all were; strong: their processes slept meanwhile",

@@ -35,7 +35,7 @@ var spinLock = &suspect.Suspect{
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
 		"strong: so they are, in a loop that only reads memory, tries an atomic exchange or pauses, until another thread writes; decisive where there are more threads than CPUs, with three quarters of all samples",
-		"strong, twice: two fifths of the samples of a process that shares its threads among tasks are in such a loop, in two seconds or more by two threads at once, and its late answers took 2.5 times as long in these",
+		"strong, twice: two fifths of the samples of a process that shares its threads among tasks are in such a loop, in two seconds or more by two threads at once. Its late answers took 2.5 times as long in these",
 		"weak: so they are, in a function that may as well compute",
 	},
 	Against: []string{
