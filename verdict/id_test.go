@@ -23,7 +23,8 @@ func TestIDsAreOfTheSubject(t *testing.T) {
 	backwards := slices.Clone(suspects.All)
 	slices.Reverse(backwards)
 	several := 0
-	for _, file := range files {
+	for i := 0; i < len(files); i += 4 { // each is judged four times
+		file := files[i]
 		ids := func(all []*suspect.Suspect) map[string]string {
 			c, err := rectest.Load(file)
 			if err != nil {
