@@ -277,7 +277,7 @@ func (s *Scene) tieFlows() {
 		if f.Remote == "" {
 			continue
 		}
-		// Two namespaces may use the same addresses: then nothing reports which end
+		// Two namespaces may use the same addresses: then nothing shows which end
 		// is whose, and no edge is better than a wrong one.
 		// Nor is the other end of a captured flow on this host: its queues are not known.
 		if other := ends[pair{f.Proto, f.Remote, f.Local}]; len(other) == 1 && other[0] != k && !f.Wire && !other[0].First().Wire {

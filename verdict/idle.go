@@ -13,7 +13,7 @@ import (
 // held up; less is a program that waits for its first client.
 const leastWork = 0.01
 
-// idle says of a target that nothing was asked of it in the window: then nobody can report whether
+// idle says of a target that nothing was asked of it in the window: then nobody can tell whether
 // anybody would be held up. It is "" where something was, and where no target was named.
 func (v *Verdict) idle() string {
 	n := v.scope

@@ -16,7 +16,7 @@ type Standing string
 const (
 	Found    Standing = "culprit"
 	Unproved Standing = "unproved"        // something is wrong, and no cause was proved
-	Blind    Standing = "not-enough-seen" // what reports whether anybody was hurt was not measured
+	Blind    Standing = "not-enough-seen" // what shows whether anybody was hurt was not measured
 	Erring   Standing = "error-answers"   // some answers are errors: whether they are meant nobody said
 	Slow     Standing = "slow"            // nothing is held up, but answers take long: whether too long nobody said
 	Well     Standing = "nothing-wrong"
@@ -29,7 +29,7 @@ const (
 	slowFew    = 5
 )
 
-// vital are the measures without which nobody can report whether anybody was hurt.
+// vital are the measures without which nobody can tell whether anybody was hurt.
 var vital = []string{"sockets.diag", "sockets.turns", "host.processes"}
 
 // Standing is what the verdict comes to.
@@ -106,7 +106,7 @@ func (v *Verdict) SlowParties() (out []*ledger.Party) {
 	return out
 }
 
-// uneven reports that a service leaves one request in a hundred, or more, for longer than people
+// uneven tells that a service leaves one request in a hundred, or more, for longer than people
 // tolerate, and many times as long as most, where there is no better time to compare it with.
 func (v *Verdict) uneven(p *ledger.Party) bool {
 	return p.Role == ledger.Serves && p.Usual == nil && len(p.PIDs) > 0 && p.Tail() >= slowAnswer

@@ -77,7 +77,7 @@ func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope
 // measured: somebody was seen to suffer.
 func measured(sym scene.Symptom) bool { return !sym.Inferred && !sym.Reported }
 
-// withoutInferred drops inferred symptoms where others were measured: those report whether anybody was
+// withoutInferred drops inferred symptoms where others were measured: those show whether anybody was
 // hurt. A process that stands still for half of the time is kept in any case.
 func withoutInferred(all []scene.Symptom, seen bool) []scene.Symptom {
 	return slices.DeleteFunc(all, func(sym scene.Symptom) bool { return seen && sym.Inferred && sym.Share < 0.5 })

@@ -13,7 +13,7 @@ const (
 	mostScanned = 1024
 	// biggest function that a direct call leads into, where its name is not known, bytes.
 	biggest = 8192
-	// beforeReturn bytes of code report whether they end in a call.
+	// beforeReturn bytes of code show whether they end in a call.
 	beforeReturn = 7
 )
 

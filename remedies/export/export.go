@@ -118,7 +118,7 @@ func (n in) changes(kinds ...string) (all []plan.Change) {
 	return all
 }
 
-// As writes a plan in a format. kinds (knob.ForPlan) report whether it is valid: one
+// As writes a plan in a format. kinds (knob.ForPlan) show whether it is valid: one
 // that is not becomes no file. name is used for the files; "" takes the plan's cause.
 func As(format string, p *plan.Plan, name string, kinds map[string]plan.Kind, f Facts) (Result, error) {
 	if err := p.Valid(kinds); err != nil {

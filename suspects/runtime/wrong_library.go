@@ -45,7 +45,7 @@ var wrongLibrary = &suspect.Suspect{
 
 const (
 	// fewFiles that differ name one; where more than a third do, it is another
-	// release, and nothing reports which file it is.
+	// release, and nothing shows which file it is.
 	fewFiles, otherRelease = 3, 1.0 / 3
 	// costlier: load and frequency move the cost of a request by 10 to 20 %.
 	costlier = 1.5
