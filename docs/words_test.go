@@ -7,20 +7,24 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// replaced are phrases that users no longer read, and what is written in their place
-// (docs/glossary.md has the terms). Each is so special that no ordinary sentence has it.
-var replaced = []struct {
+// replacement is a phrase and what is written in its place.
+type replacement struct {
 	phrase  *regexp.Regexp
 	instead string
-}{
+}
+
+// replaced are phrases that users no longer read, and what is written in their place
+// (docs/glossary.md has the terms). Each is so special that no ordinary sentence has it.
+var replaced = []replacement{
 	{regexp.MustCompile(`\bmore like (it|its)\b`), "2 more processes named python3"},
 	{regexp.MustCompile(`\b(its own|its) d (grew|by)\b`), "the socket's drop counter grew by"},
-	{regexp.MustCompile(`\bat (%d|[0-9]+|each|all|most) (of (%d|[0-9]+) )?looks\b`), "in 10 of 10 samples"},
+	{regexp.MustCompile(`\bat (%d|%s|[0-9]+|each|all|most) (of (%d|%s|[0-9]+) )?looks\b`), "in 10 of 10 samples"},
 	{regexp.MustCompile(`\bsince before ([0-9%]|\b(when|the recording)\b)`), "already so when the recording began at 11:55"},
 	{regexp.MustCompile(`nothing that snag knows`), "unrecognised format"},
 	{regexp.MustCompile(`\bnobody here reads\b`), `unknown scheme "rtmpp"; did you mean "rtmp"?`},
@@ -48,6 +52,19 @@ var replaced = []struct {
 	{regexp.MustCompile(`\b(connect|[Ss]tarted) again by itself\b|\bends? by (itself|themselves)\b`), "reconnect automatically; ends on its own"},
 	{regexp.MustCompile(`\ba (CPU|disk|file system|pool) of (its|their) own\b`), "a dedicated CPU; a separate disk; its own pool"},
 	{regexp.MustCompile(`\bwhose (these sockets are|sockets they are|packets they were)\b`), "which process owns these sockets"},
+	{regexp.MustCompile(`%q is no [a-z]`), `"x" is not a port`},
+	{regexp.MustCompile(`\bnobody is stuck\b`), "no thread is stuck"},
+	{regexp.MustCompile(`\bnobody was proved\b`), "no cause was proved"},
+	{regexp.MustCompile(`\bby (itself|themselves)\b`), "separately; on its own"},
+	{regexp.MustCompile(`\b(and|or) the like\b`), "such as, similar"},
+	{regexp.MustCompile(`\b(is|are|was|were|been) well([,.;:)]| again| and (%s|it|the)\b| as \w+'s\b| or frozen)`), "is healthy"},
+	{regexp.MustCompile(`\b(is|was|are|were|nobody) felt\b|\bwhat is felt\b|\bfelt (by|when|as soon)\b`), "noticed by clients; was there"},
+	{regexp.MustCompile(`\bthe sick first\b`), "the faulty first"},
+	{regexp.MustCompile(`\b[Ww]hom\b`), "split the sentence; name what it is"},
+	{regexp.MustCompile(`\bworst second\b`), "the second with the highest loss"},
+	{regexp.MustCompile(`\b[Ss]ome ([0-9]|%d)`), "about 30 µs"},
+	{regexp.MustCompile(`\banew\b`), "again"},
+	{regexp.MustCompile(`\b[Hh]ow it is told\b|\bnever told\b|\btells the two apart\b`), "what shows it; is not reported"},
 }
 
 func TestReplacedPhrasesAreGone(t *testing.T) {
@@ -62,6 +79,14 @@ func TestReplacedPhrasesAreGone(t *testing.T) {
 	for _, page := range pages(t) {
 		for i, line := range strings.Split(read(t, page), "\n") {
 			check(page+":"+strconv.Itoa(i+1), line)
+		}
+		seen++
+	}
+	for _, page := range filesBelow(t, "../ui/src", ".ts") {
+		for i, line := range strings.Split(read(t, page), "\n") {
+			if text := strings.TrimSpace(line); !strings.HasPrefix(text, "//") && !strings.HasPrefix(text, "/*") && !strings.HasPrefix(text, "*") {
+				check(page+":"+strconv.Itoa(i+1), line)
+			}
 		}
 		seen++
 	}
@@ -81,6 +106,9 @@ func TestReplacedPhrasesAreFound(t *testing.T) {
 		"what a service asks of another takes long", "it may not be read", "while all is well",
 		`%q is no number`, "refused: nobody listens there", "nobody was seen waiting", "it hurts nobody", "have it connect again by itself",
 		"give it a CPU of its own", "whose packets they were",
+		`%q is no role: %v`, "nobody is stuck", "nobody was proved to cause it", "it is judged by itself", "H.264 and the like",
+		"it was well and the other was not", "when it was felt by clients", "a table, the sick first", "whom it asks", "what came in the worst second",
+		"some 30 µs", "its timestamps begin anew", "how it is told",
 	} {
 		if !replaced[i].phrase.MatchString(old) {
 			t.Errorf("%s does not find %q", replaced[i].phrase, old)
@@ -91,18 +119,32 @@ func TestReplacedPhrasesAreFound(t *testing.T) {
 	}
 }
 
+// What is a pattern of fmt in the code is a number in what users read.
+func TestReplacedPhrasesAreFoundInPatterns(t *testing.T) {
+	for _, text := range []string{"they were asleep in a call at %d of %s looks", "at %s of %s looks", "at all looks"} {
+		if !slices.ContainsFunc(replaced, func(r replacement) bool { return r.phrase.MatchString(text) }) {
+			t.Errorf("nothing finds %q", text)
+		}
+	}
+}
+
 // pages are the README and all pages of docs.
 func pages(t *testing.T) []string {
 	t.Helper()
-	out := []string{"../README.md"}
-	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if strings.HasSuffix(path, ".md") {
+	return append([]string{"../README.md"}, filesBelow(t, ".", ".md")...)
+}
+
+// filesBelow are the files of a folder whose names end so.
+func filesBelow(t *testing.T, dir, end string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, end) {
 			out = append(out, path)
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(out) == 0 {
+		t.Fatalf("%s: %d files that end with %s: %v", dir, len(out), end, err)
 	}
 	return out
 }
@@ -111,7 +153,7 @@ func pages(t *testing.T) []string {
 // without tests, import paths and the tags of fields.
 func literals(t *testing.T, f func(where, text string)) {
 	t.Helper()
-	for _, root := range []string{"cmd/snag", "report", "suspects", "remedies", "verdict", "probes", "scene", "ledger", "readers", "compare", "recorder", "recording"} {
+	for _, root := range []string{"cmd/snag", "report", "suspects", "remedies", "verdict", "probes", "scene", "ledger", "readers", "compare", "recorder", "recording", "load", "serve", "fleet", "internal"} {
 		err := filepath.WalkDir(filepath.Join("..", root), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

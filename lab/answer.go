@@ -77,7 +77,7 @@ func (e AnswerEntry) Now() string {
 	return e.Remedy.Now
 }
 
-// Suspected tells that something which is rarely seen without the cause speaks
+// Suspected reports that something which is rarely seen without the cause speaks
 // for it, be it proved or not.
 func (e AnswerEntry) Suspected() bool {
 	for _, piece := range e.Evidence {

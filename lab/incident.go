@@ -53,7 +53,7 @@ type Tool struct {
 	Package string // the Debian package that has it
 }
 
-// Installed tells whether it is there: a command that can be run, or, given by its whole
+// Installed reports whether it is there: a command that can be run, or, given by its whole
 // path, a file of any kind, such as a library of an interpreter.
 func (t Tool) Installed() bool {
 	if filepath.IsAbs(t.Command) {

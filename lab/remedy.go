@@ -48,12 +48,12 @@ type RemedyResult struct {
 	Why     string   `json:"why,omitempty"`
 	Changes []string `json:"changes,omitempty"`
 	Text    string   `json:"text,omitempty"` // what verify measured
-	// Back tells that all old values were there again after undo.
+	// Back reports that all old values were there again after undo.
 	Back    bool    `json:"back"`
 	Seconds float64 `json:"seconds"`
 }
 
-// Right tells whether the remedy healed, or the wrong one was not said to.
+// Right reports whether the remedy healed, or the wrong one was not said to.
 func (r RemedyResult) Right() bool {
 	if r.Wrong {
 		return r.Back && r.Outcome != "" && r.Outcome != "gone" && r.Outcome != "reduced"
@@ -265,7 +265,7 @@ func (t *treatment) own(all []plan.Change) (out []plan.Change) {
 	return out
 }
 
-// has tells whether a process is one of the stage's.
+// has reports whether a process is one of the stage's.
 func (s *Stage) has(pid int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

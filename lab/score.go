@@ -58,7 +58,7 @@ func ScoreTogether(wants []Want, a Answer) (Outcome, string, error) {
 	return Right, "", nil
 }
 
-// named tells whether the culprits begin with the right one, and whether each
+// named reports whether the culprits begin with the right one, and whether each
 // that is to blame is among them.
 func named(causes []cause, culprits []AnswerEntry, abstained string) (Outcome, string) {
 	var toBlame []cause
@@ -98,7 +98,7 @@ func (w Want) cause() (cause, error) {
 	return cause{w, subject}, nil
 }
 
-// Is tells whether an entry is the wanted suspect on the wanted subject.
+// Is reports whether an entry is the wanted suspect on the wanted subject.
 func (k cause) Is(e AnswerEntry) bool {
 	return k.Suspect != "" && e.Suspect == k.Suspect && k.subject.MatchString(string(e.Subject+" "+e.Ref))
 }
@@ -107,19 +107,19 @@ func (k cause) allows(e AnswerEntry) bool { return slices.Contains(k.Also, e.Sus
 
 func anyOf(causes []cause, is func(cause) bool) bool { return slices.ContainsFunc(causes, is) }
 
-// Is tells whether an entry is the wanted suspect on the wanted subject.
+// Is reports whether an entry is the wanted suspect on the wanted subject.
 func (w Want) Is(e AnswerEntry) (bool, error) {
 	k, err := w.cause()
 	return err == nil && k.Is(e), err
 }
 
-// Allows tells whether an entry is wanted or may be a culprit besides.
+// Allows reports whether an entry is wanted or may be a culprit besides.
 func (w Want) Allows(e AnswerEntry) (bool, error) {
 	k, err := w.cause()
 	return err == nil && (k.Is(e) || k.allows(e)), err
 }
 
-// Says tells whether a suspect was spoken of in any state but cleared and
+// Says reports whether a suspect was spoken of in any state but cleared and
 // not-seen.
 func (a Answer) Says(suspect string) bool {
 	return slices.ContainsFunc(a.Verdict, func(e AnswerEntry) bool {

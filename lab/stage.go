@@ -146,7 +146,7 @@ func (s *Stage) Err() error {
 	return s.err
 }
 
-// fail keeps the first failure and tells whether there is one.
+// fail keeps the first failure and reports whether there is one.
 func (s *Stage) fail(err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -111,7 +111,7 @@ func inUse(s *scene.Scene, pids []int, to string) map[int]int {
 	return out
 }
 
-// oneLeft tells that while requests waited all calls went over one connection, and at other times over several: a
+// oneLeft reports that while requests waited all calls went over one connection, and at other times over several: a
 // pool has the rest, and somebody holds them. Threads that wait for a lock each have a connection of their own.
 func oneLeft(used map[int]int, full []int) bool {
 	one, more, others := 0, 0, 0
@@ -139,7 +139,7 @@ func callersOf(s *scene.Scene, r *recording.Recording, pids []int, to string) in
 	return len(callers)
 }
 
-// oneConnection tells that the threads share one: it is that one that they wait for.
+// oneConnection reports that the threads share one: it is that one that they wait for.
 func (c callsOf) oneConnection(d demand, to string, full []int) bool {
 	return slices.ContainsFunc(full, func(at int) bool { return c[d.party.PIDs[0]][at][to].room == 1 })
 }

@@ -10,7 +10,7 @@ import (
 // whoever asked waits for an answer, and is not in line for a thread of others.
 var databases = []string{"mariadbd", "mysqld", "postgres"}
 
-// LikeDatabase tells whether a listener is one by its program or its port: who asks there waits for
+// LikeDatabase reports whether a listener is one by its program or its port: who asks there waits for
 // an answer, and not for an event.
 func LikeDatabase(sub recording.Subject) bool {
 	return slices.Contains(databases, sub.Comm) || slices.Contains([]string{"5432", "3306"}, recording.Port(sub.Local))

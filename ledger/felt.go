@@ -88,7 +88,7 @@ func (d Delay) Of(accounts []Account) (share float64) {
 	return min(1, share)
 }
 
-// mayBe tells whether a part of a delay of which nobody knows what it waited for may belong to
+// mayBe reports whether a part of a delay of which nobody knows what it waited for may belong to
 // some accounts.
 func mayBe(p Part, accounts []Account) bool {
 	return slices.ContainsFunc(accounts, Account.Inside) && (p.Account == Unread || p.Account == Unseen && p.Share > 0.5)
@@ -128,7 +128,7 @@ func (d Delay) Claimed(accounts []Account) (sure, maybe []Part) {
 	return sure, maybe
 }
 
-// Inside tells whether time in an account passes in the service, not on the way to it.
+// Inside reports whether time in an account passes in the service, not on the way to it.
 func (a Account) Inside() bool {
 	switch a {
 	case Path, Queue, Loss, Nagle, Window:
@@ -251,10 +251,10 @@ const (
 	unevenFloor = 0.05 // s
 )
 
-// Uneven tells whether one answer in a hundred takes far longer than half of them do.
+// Uneven reports whether one answer in a hundred takes far longer than half of them do.
 func (p *Party) Uneven() bool { return p.P99 >= unevenFloor && p.P99 >= unevenTimes*p.P50 }
 
-// slows tells whether all its answers take longer in some seconds than in others: a load that
+// slows reports whether all its answers take longer in some seconds than in others: a load that
 // fills a thread and waits for itself does so all the time.
 func (p *Party) slows(s *scene.Scene) bool {
 	return slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool {
@@ -378,7 +378,7 @@ func (d Delay) felt() bool {
 	return long && (p.Answered >= fewRequests || d.Held >= feltHeld)
 }
 
-// faint tells that a delay is felt if somebody is proved to cause it.
+// faint reports that a delay is felt if somebody is proved to cause it.
 func (d Delay) faint() bool {
 	p, share := d.Party, d.shareSeen()
 	if p.Role != Serves || p.Usual != nil || p.Answered < manyAnswers || share < faintShare {
@@ -415,7 +415,7 @@ func (d Delay) shareSeen() float64 {
 	return max(d.Share, (unread+inside*(p.Demand-unread))/p.Demand)
 }
 
-// stalls tells that calls took so long that a timer must have sent again what was lost, and often
+// stalls reports that calls took so long that a timer must have sent again what was lost, and often
 // enough: one in a hundred callers notices that, however quick the others are. An answer that
 // is lost in part takes longer than is seen.
 func (d Delay) stalls() bool {
@@ -564,7 +564,7 @@ func othersCPU(s *scene.Scene, r *recording.Recording, p *Party) float64 {
 	return 1 - own/all
 }
 
-// asks tells whether a process has a connection to a listener of the party.
+// asks reports whether a process has a connection to a listener of the party.
 func asks(q *scene.Process, p *Party) bool {
 	return slices.ContainsFunc(q.Sockets, func(k *scene.Socket) bool {
 		return k.Peer != nil && k.Peer.Listener != nil && k.Peer.Listener.ID == scene.IDOf(p.Subject)

@@ -1,4 +1,4 @@
-// Package ledger tells who waited, on what, and for how long. Every second that a request
+// Package ledger reports who waited, on what, and for how long. Every second that a request
 // was open is booked once, to exactly one account: blocked-time analysis (Ousterhout et
 // al., NSDI 2015) and the wait-for graph of wPerf (Zhou et al., OSDI 2018), applied to all
 // services of a host. It decides nothing and does no I/O.
@@ -40,7 +40,7 @@ const (
 	Unseen  Account = "unseen"  // no probe saw it; never spread over the others
 )
 
-// Delay tells whether time in an account is avoidable by nature, and felt from the first
+// Delay reports whether time in an account is avoidable by nature, and felt from the first
 // second on.
 func (a Account) Delay() bool {
 	switch a {

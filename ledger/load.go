@@ -124,7 +124,7 @@ func Asked(s *scene.Scene, r *recording.Recording, netns uint64, proto, remote s
 	return at
 }
 
-// isHere tells whether an address is this host's: a listener at all addresses of a port is at no other host's.
+// isHere reports whether an address is this host's: a listener at all addresses of a port is at no other host's.
 func isHere(s *scene.Scene, r *recording.Recording, at *scene.Socket, address string) bool {
 	host := recording.Host(address)
 	if at.First().Local == address || scene.OnLoopback(host) {

@@ -129,7 +129,7 @@ type inode struct {
 	inode uint64
 }
 
-// loadedSockets are the UDP sockets that loads ask: nothing else tells that datagrams which come there are requests.
+// loadedSockets are the UDP sockets that loads ask: nothing else reports that datagrams which come there are requests.
 func loadedSockets(s *scene.Scene, r *recording.Recording) map[inode]bool {
 	out := map[inode]bool{}
 	for _, row := range r.Loads[:min(len(r.Loads), mostLoads)] {

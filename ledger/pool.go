@@ -14,7 +14,7 @@ type asked struct {
 	locked, taken bool
 }
 
-// full tells that a call would have to wait for a connection.
+// full reports that a call would have to wait for a connection.
 func (a asked) full() bool { return a.room > 0 && a.open >= poolFull*a.room }
 
 // A pool whose connections are in use for this share of the time has next to never one to

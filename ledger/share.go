@@ -85,7 +85,7 @@ func (l *Ledger) Own(pid int, remote string) float64 {
 	return own
 }
 
-// at tells whether the time of a call passed at an address.
+// at reports whether the time of a call passed at an address.
 func (l *Ledger) at(e Entry, remote string) bool {
 	return e.Where == remote || l.called[remote] != nil && l.called[remote] == l.called[e.Where]
 }

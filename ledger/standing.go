@@ -108,7 +108,7 @@ func placeAsked(row recording.Turns) askedAt {
 	return askedAt{Calls, row.Netns, row.Remote, row.Proto}
 }
 
-// silent tells that nothing was said on a connection in the whole window, until whoever asked hung
+// silent reports that nothing was said on a connection in the whole window, until whoever asked hung
 // up: its FIN counts as a byte (net/ipv4/tcp_input.c, tcp_fin).
 func silent(k *scene.Socket, window recording.Interval) bool {
 	a, b := k.First(), k.Rows[len(k.Rows)-1]

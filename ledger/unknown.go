@@ -6,7 +6,7 @@ import "snag/scene"
 // which on its rate and times are not known: what was seen may be its least part.
 const unseen = 0.5
 
-// unknown tells that the requests of a party can't be told from what was seen of them.
+// unknown reports that the requests of a party can't be told from what was seen of them.
 func unknown(v *scene.Service) bool {
 	missed, busy := 0, 0
 	for _, row := range v.Rows {

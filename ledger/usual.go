@@ -192,7 +192,7 @@ func (u *Usual) more(p *Party, delays map[Account]float64) map[Account]float64 {
 	return out
 }
 
-// Slower tells whether a party's answers take twice as long as usual.
+// Slower reports whether a party's answers take twice as long as usual.
 func (p *Party) Slower() bool {
 	return p != nil && p.Usual != nil && p.Usual.Objective == 0 && p.slowerThan(p.Usual)
 }

@@ -83,7 +83,7 @@ func lookAt(env *probe.Env, looked map[int]bool, looks []Look) (left int) {
 	return left
 }
 
-// isStill tells whether the process that a look is meant for still has its number.
+// isStill reports whether the process that a look is meant for still has its number.
 func isStill(env *probe.Env, l Look) bool {
 	if l.Start == 0 {
 		return true

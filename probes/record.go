@@ -152,7 +152,7 @@ func (e *NotBegunError) Unwrap() error { return e.Err }
 
 // Record runs every probe until the window is over or ctx ends, and returns once
 // the recording is closed. What was recorded before an error is kept in Dir; a
-// NotBegunError tells that there is nothing.
+// NotBegunError reports that there is nothing.
 func Record(ctx context.Context, p Plan) error {
 	all := slices.Clone(All)
 	for i := range all {

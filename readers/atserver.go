@@ -147,7 +147,7 @@ func (l serverLook) queue(q *recording.Request, server, client string, came reco
 	return true
 }
 
-// isAt tells whether a listener or socket at a local address is the one that a capture
+// isAt reports whether a listener or socket at a local address is the one that a capture
 // has as the server's: of any address, or of that one.
 func isAt(local, server string) bool {
 	if sameEnd(local, server) {

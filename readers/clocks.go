@@ -275,7 +275,7 @@ func (h hostClocks) askedOf(path string) (time.Duration, bool) {
 	return 0, false
 }
 
-// oneClock tells whether the times of two files, moved as they are, are of one clock for certain: it
+// oneClock reports whether the times of two files, moved as they are, are of one clock for certain: it
 // was asked for of one of them, or both are of one host.
 func (h hostClocks) oneClock(a, b string) bool {
 	_, first := h.askedOf(a)

@@ -113,12 +113,12 @@ func aheadBy(a, b map[flowEnds][]recording.Socket) (low, high float64, n int) {
 	return low, high, n
 }
 
-// received tells that an end had received more than the other had sent: it was looked at later.
+// received reports that an end had received more than the other had sent: it was looked at later.
 func received(later, earlier recording.Socket) bool {
 	return later.TCP.BytesReceived > earlier.TCP.BytesSent
 }
 
-// acknowledged tells that more of an end's data had been acknowledged than the other had received: it was looked at
+// acknowledged reports that more of an end's data had been acknowledged than the other had received: it was looked at
 // later. The kernel counts the SYN as a byte that was acknowledged.
 func acknowledged(later, earlier recording.Socket) bool {
 	return later.TCP.BytesAcked > earlier.TCP.BytesReceived+1

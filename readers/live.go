@@ -8,7 +8,7 @@ import (
 	"snag/recording"
 )
 
-// isRecording tells whether a path is a recording of snag's: its folder, or packed.
+// isRecording reports whether a path is a recording of snag's: its folder, or packed.
 func isRecording(path string) bool {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -73,10 +73,10 @@ func giveHosts(all []*source) (notes []string) {
 			s.host = host
 			s.doubts = append(s.doubts, "it does not name its host: taken as "+host+"'s, as the others are (--host FILE=NAME)")
 		case s.format == "sides":
-			s.doubts = append(s.doubts, "it is of the hosts at both ends, and judged by itself")
+			s.doubts = append(s.doubts, "it is of the hosts at both ends, and judged separately")
 		default:
 			s.doubts = append(s.doubts, "it does not name its host, and it may be another than the others' (--host FILE=NAME)")
-			notes = append(notes, fmt.Sprintf("%s does not name its host, and it may be another than the others': it is judged by itself (--host %s=NAME)", s.name, s.name))
+			notes = append(notes, fmt.Sprintf("%s does not name its host, and it may be another than the others': it is judged separately (--host %s=NAME)", s.name, s.name))
 		}
 	}
 	return notes
@@ -232,7 +232,7 @@ func windowOf(all []*source) recording.Interval {
 	return w
 }
 
-// timed tells whether some source lasted.
+// timed reports whether some source lasted.
 func timed(all []*source) bool {
 	for _, s := range all {
 		if !s.instant() && s.span.Start != 0 {
@@ -247,7 +247,7 @@ func apart(all []part) (notes []string) {
 	for i, a := range all {
 		for _, b := range all[i+1:] {
 			if a.host == b.host && a.window.Start != 0 && b.window.Start != 0 && len(a.sources) > 0 && len(b.sources) > 0 {
-				notes = append(notes, fmt.Sprintf("the times of %s (%s) and %s (%s) do not overlap: each is judged by itself (--tz, --offset)",
+				notes = append(notes, fmt.Sprintf("the times of %s (%s) and %s (%s) do not overlap: each is judged separately (--tz, --offset)",
 					a.sources[0].name, spanText(a.window), b.sources[0].name, spanText(b.window)))
 			}
 		}

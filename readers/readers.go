@@ -215,7 +215,7 @@ func pidOf(path string) int {
 	return n
 }
 
-// open opens all files and tells what they are.
+// open opens all files and reports what they are.
 func open(ctx context.Context, given given, p Plan) (files []file, unread []string, err error) {
 	head := headOf(len(given.files))
 	other := map[string]int{} // files of a folder that are of no known kind
@@ -260,7 +260,7 @@ func open(ctx context.Context, given given, p Plan) (files []file, unread []stri
 	return files, unread, nil
 }
 
-// progress tells how far the reading is, twice a second, until it is stopped.
+// progress reports how far the reading is, twice a second, until it is stopped.
 func progress(ctx context.Context, tick func(done, all int64), files []file) (stop func()) {
 	if tick == nil {
 		return func() {}

@@ -42,7 +42,7 @@ func (s settings) hostOf(path string) string {
 
 func (s settings) zoneOf(path string) (*time.Location, bool) { return of(s.zones, path) }
 
-// check tells whether each was asked for of a file that is there. An offset may be of a
+// check reports whether each was asked for of a file that is there. An offset may be of a
 // host, whose name may stand in a file: checkOffsets asks again when that is known.
 func (s settings) check(paths []string) error {
 	for _, asked := range []struct {
@@ -58,7 +58,7 @@ func (s settings) check(paths []string) error {
 	return nil
 }
 
-// checkOffsets tells whether each offset was asked for of a file, or of a host that a
+// checkOffsets reports whether each offset was asked for of a file, or of a host that a
 // file is of.
 func (s settings) checkOffsets(paths []string, hosts map[string]string) error {
 	for _, key := range keys(s.offsets) {
@@ -73,7 +73,7 @@ func (s settings) checkOffsets(paths []string, hosts map[string]string) error {
 	return nil
 }
 
-// isGiven tells whether a key names one of the files, or what is inside of a folder.
+// isGiven reports whether a key names one of the files, or what is inside of a folder.
 func isGiven(key string, paths []string) bool {
 	for _, p := range paths {
 		if _, ok := of(map[string]bool{key: true}, p); ok || strings.HasPrefix(key, strings.TrimSuffix(p, "/")+"/") {

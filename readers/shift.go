@@ -13,7 +13,7 @@ var timeType = reflect.TypeFor[recording.Time]()
 // holds remembers which types hold a time somewhere.
 var holds sync.Map // reflect.Type → bool
 
-// holdsTime tells whether values of a type hold a recording.Time. No row type holds
+// holdsTime reports whether values of a type hold a recording.Time. No row type holds
 // itself.
 func holdsTime(t reflect.Type) bool {
 	if v, ok := holds.Load(t); ok {

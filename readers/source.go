@@ -31,7 +31,7 @@ type source struct {
 	counters map[string][2]float64
 }
 
-// instant tells whether all of it is of one moment: a snapshot.
+// instant reports whether all of it is of one moment: a snapshot.
 func (s *source) instant() bool { return s.live == nil && s.told.Snapshot }
 
 // intake gives each source its sink, and the hosts that a file names their own.
@@ -92,7 +92,7 @@ func (k *sourceSink) Sample(t recording.Time, name string, l recording.Labels, v
 // mostCounters of a snapshot are remembered.
 const mostCounters = 20_000
 
-// fell tells whether most counters of two snapshots that differ are lower in the
+// fell reports whether most counters of two snapshots that differ are lower in the
 // later one.
 func fell(earlier, later *source) bool {
 	lower, higher := 0, 0

@@ -58,15 +58,15 @@ func timesAsked(p Plan, files []file, times []written, clocks hostClocks) (w win
 	return w, nil
 }
 
-// all tells whether nothing is left out.
+// all reports whether nothing is left out.
 func (w window) all() bool { return w.from == 0 && w.to == 0 }
 
-// has tells whether any of an interval lies within.
+// has reports whether any of an interval lies within.
 func (w window) has(from, to recording.Time) bool {
 	return (w.from == 0 || max(from, to) >= w.from) && (w.to == 0 || from <= w.to)
 }
 
-// hasRow tells whether a row is of that time: by its T, and its End where it has one. What has no
+// hasRow reports whether a row is of that time: by its T, and its End where it has one. What has no
 // time is of all.
 func (w window) hasRow(row recording.Row) bool {
 	v := reflect.ValueOf(row)

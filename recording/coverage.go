@@ -37,7 +37,7 @@ type Coverage struct {
 	Cure  string  `json:"cure,omitempty"` // what would make it work: a capability (as CAP_…), a kernel, a command
 }
 
-// Withheld tells that the measure ran, but that what it saw is only what this
+// Withheld reports that the measure ran, but that what it saw is only what this
 // user, or this container, may see, or what its limits let it hold open: its cure names a
 // capability, the host's PIDs or control groups, a profile of AppArmor or the limit of open
 // files. Nothing of the rest may be cleared by its silence.
@@ -46,7 +46,7 @@ func (c Coverage) Withheld() bool {
 	return c.State == CoveragePartial && slices.ContainsFunc([]string{"CAP_", "hostPID", "cgroupns", "apparmor=", "ulimit -n"}, names)
 }
 
-// InSlices tells that the measure was taken in slices of the time.
+// InSlices reports that the measure was taken in slices of the time.
 func (c Coverage) InSlices() bool { return c.Share > 0 && c.Share < 1 }
 
 // ShareOf is the share of the time in which a measure was taken: 1 where it was not
@@ -87,7 +87,7 @@ var Measures = []string{
 	"nics.settings", "nics.statistics", "nics.queues", "nics.interrupts", "nics.softirqs",
 }
 
-// OfFiles tells whether a measure is of files that others recorded, and never of a
+// OfFiles reports whether a measure is of files that others recorded, and never of a
 // live host.
 func OfFiles(measure string) bool {
 	return strings.HasPrefix(measure, "pcap.") || strings.HasPrefix(measure, "sides.") || strings.HasPrefix(measure, "log.")
@@ -109,7 +109,7 @@ func (r *Recording) compared() (Coverage, bool) {
 		Cure: "snag find --out GOOD where it is good, then snag judge --baseline GOOD DIR"}, false
 }
 
-// closerLook tells whether a measure is of the probes that a find asks only where
+// closerLook reports whether a measure is of the probes that a find asks only where
 // the cheap ones left a question, and that write no coverage where there was none.
 func closerLook(measure string) bool {
 	for _, probe := range []string{"syscalls.", "offcpu.", "locks.", "runtimes."} {
@@ -121,7 +121,7 @@ func closerLook(measure string) bool {
 }
 
 // Measured finds the coverage of a measure: its own row, else its probe's. The
-// bool tells whether its silence means anything (state ok or partial).
+// bool reports whether its silence means anything (state ok or partial).
 func (r *Recording) Measured(measure string) (Coverage, bool) {
 	if r == nil {
 		return Coverage{Probe: measure, State: CoverageUnavailable, Why: "no recording"}, false

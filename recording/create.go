@@ -197,7 +197,7 @@ func refuseForeign(p place) error {
 	return nil
 }
 
-// made tells whether a writer that had no manifest yet could have left it.
+// made reports whether a writer that had no manifest yet could have left it.
 func made(e fs.DirEntry) bool {
 	switch e.Name() {
 	case lockFile, manifestFile + ".tmp":

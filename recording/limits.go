@@ -50,7 +50,7 @@ func MaxMemory() (int64, error) {
 	return 1 << 30, fmt.Errorf("%s=%s: give a number and MB or GB, from 16MB on", MemoryEnv, text)
 }
 
-// LimitError tells that a recording is larger than what is read of one.
+// LimitError reports that a recording is larger than what is read of one.
 type LimitError struct {
 	Path string
 	What string // "has over 2,000,000 rows in the table sockets"

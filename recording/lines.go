@@ -88,13 +88,13 @@ func eachLine(r io.Reader, row func(line []byte) error) lineDamage {
 	}
 }
 
-// passed tells whether a bound was passed: nothing more is read then.
+// passed reports whether a bound was passed: nothing more is read then.
 func passed(err error) bool {
 	var over *LimitError
 	return errors.As(err, &over)
 }
 
-// sentences tells what of a file was lost, for Recording.Damage.
+// sentences reports what of a file was lost, for Recording.Damage.
 func (d lineDamage) sentences(name string) []string {
 	var out []string
 	if d.bad == 1 {

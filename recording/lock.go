@@ -18,7 +18,7 @@ import (
 // locks nobody out.
 const lockFile = "writer.lock"
 
-// InUseError tells that another process is writing to the recording.
+// InUseError reports that another process is writing to the recording.
 type InUseError struct {
 	Dir string
 	PID int // 0: not known yet

@@ -66,14 +66,14 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// NotRecordingError tells that a path holds something else.
+// NotRecordingError reports that a path holds something else.
 type NotRecordingError struct{ Path, Why string }
 
 func (e *NotRecordingError) Error() string {
 	return fmt.Sprintf("%s is not a snag recording: %s", e.Path, e.Why)
 }
 
-// VersionError tells that a recording is of a version that this snag can't read.
+// VersionError reports that a recording is of a version that this snag can't read.
 type VersionError struct {
 	Path    string
 	Version int

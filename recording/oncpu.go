@@ -1,6 +1,6 @@
 package recording
 
-// BusyEvent tells whether an event counts as long as a CPU runs and not while it
+// BusyEvent reports whether an event counts as long as a CPU runs and not while it
 // is idle: its samples stand for busy time. The names are those of perf list;
 // "samples" are of files that do not say what was counted.
 func BusyEvent(event string) bool {

@@ -68,7 +68,7 @@ func columnsOf(v reflect.Value) ([]column, bool) {
 	return out, true
 }
 
-// speaks tells whether a type has a form in JSON of its own.
+// speaks reports whether a type has a form in JSON of its own.
 func speaks(v reflect.Value) bool {
 	t := v.Addr().Type()
 	for _, i := range []reflect.Type{

@@ -56,7 +56,7 @@ func appendColumns(b []byte, columns []column) ([]byte, bool) {
 	return append(b, '}'), true
 }
 
-// isEmpty tells what omitempty leaves out.
+// isEmpty reports what omitempty leaves out.
 func isEmpty(at any) bool {
 	switch at := at.(type) {
 	case *int:

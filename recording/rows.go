@@ -100,7 +100,7 @@ var tableAt = func() map[string]*table {
 	return at
 }()
 
-// IsTable tells whether a path is that of a recording's table.
+// IsTable reports whether a path is that of a recording's table.
 func IsTable(path string) bool {
 	dir, file := filepath.Split(path)
 	name, ok := strings.CutSuffix(file, ".jsonl")

@@ -28,7 +28,7 @@ func (s *seriesSet) series(name string, l Labels) *Series {
 	return at
 }
 
-// full tells whether there are more than are read.
+// full reports whether there are more than are read.
 func (s *seriesSet) full() error {
 	if s.meter != nil && s.meter.over != nil {
 		return s.meter.over

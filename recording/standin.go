@@ -14,5 +14,5 @@ func StandIn(name string) int {
 	return mostPID + 1 + int(h.Sum32()>>2)
 }
 
-// StandsIn tells whether a number is a StandIn: not to be shown to people.
+// StandsIn reports whether a number is a StandIn: not to be shown to people.
 func StandsIn(pid int) bool { return pid > mostPID }

@@ -90,7 +90,7 @@ func (s *lineStore) seal() error {
 	}
 	name := filepath.Join(s.dir, packedSamples)
 	if err := private.Write(name, text); err != nil {
-		return errors.Join(fmt.Errorf("write the samples anew: %w", err), s.close())
+		return errors.Join(fmt.Errorf("write the samples again: %w", err), s.close())
 	}
 	return s.close()
 }

@@ -61,7 +61,7 @@ type Subject struct {
 // abstract one.
 const UnixPrefix = "unix:"
 
-// IsUnix tells whether an address is a UNIX socket's.
+// IsUnix reports whether an address is a UNIX socket's.
 func IsUnix(addr string) bool { return strings.HasPrefix(addr, UnixPrefix) }
 
 // Port returns the port of an address:port, or ""; of a UNIX socket all of its path.

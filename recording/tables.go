@@ -90,7 +90,7 @@ type Thread struct {
 	// Futex is the address that a wait in futex(2) is on, as /proc/PID/task/TID/syscall
 	// gave it; 0 in every other call.
 	Futex uint64 `json:"futex,omitempty"`
-	// Lock tells that it waits for a mutex that another thread holds, and not to be
+	// Lock reports that it waits for a mutex that another thread holds, and not to be
 	// told of something (a condition, a note): FUTEX_WAIT for the value 2, as
 	// glibc's, Go's and Rust's locks wait once taken, or FUTEX_LOCK_PI.
 	Lock bool `json:"lock,omitempty"`
@@ -142,7 +142,7 @@ type Socket struct {
 	Cong      string         `json:"cong,omitempty"`
 	TCP       *TCPInfo       `json:"tcp,omitempty"`
 	Options   *SocketOptions `json:"options,omitempty"` // read by pidfd_getfd; nil: not read
-	// Wire tells that the row was made from captured packets: its queues and buffers
+	// Wire reports that the row was made from captured packets: its queues and buffers
 	// are not known (SendQ is what was on its way), nor is it this host's.
 	Wire bool `json:"wire,omitempty"`
 }
@@ -460,7 +460,7 @@ type LogFile struct {
 	Inode uint64 `json:"inode"` // of the file that the descriptor is on
 	Size  int64  `json:"size"`  // bytes
 	MTime Time   `json:"mtime"` // of its last write, by the wall clock
-	// Rotated tells that the path is another file by now, or none: the process
+	// Rotated reports that the path is another file by now, or none: the process
 	// writes on to the old one.
 	Rotated bool `json:"rotated,omitempty"`
 }
@@ -525,7 +525,7 @@ const (
 // a recording was made of is not in it (snag read).
 const FactUnread = "snag.read.unread"
 
-// FullPipe tells whether the thread sleeps in a write to a pipe, which it does only while
+// FullPipe reports whether the thread sleeps in a write to a pipe, which it does only while
 // the pipe is full (fs/pipe.c: pipe_write; anon_pipe_write since 6.16).
 func (t Thread) FullPipe() bool {
 	return (t.Syscall == "write" || t.Syscall == "writev") && strings.HasSuffix(t.Wchan, "pipe_write")

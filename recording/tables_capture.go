@@ -6,7 +6,7 @@ package recording
 // first packet to its last. Client opened it; where the handshake was not captured,
 // Known is false and the end with the higher port is taken for it. Up and Down are
 // what the client and the server sent. Of more flows than a recording keeps those are
-// written on which something went wrong, and the first.
+// written on which something failed, and the first.
 type Flow struct {
 	T      Time   `json:"t"`
 	End    Time   `json:"end"`

@@ -110,7 +110,7 @@ func (r *Recording) LoadCPU() (seconds float64) {
 	return seconds
 }
 
-// LoadAsks tells whether snag's own requests were sent to an address.
+// LoadAsks reports whether snag's own requests were sent to an address.
 func (r *Recording) LoadAsks(address string) bool {
 	return slices.ContainsFunc(r.Loads, func(l Load) bool { return l.Remote == address })
 }

@@ -43,7 +43,7 @@ func (t Target) Name() string {
 	return ""
 }
 
-// Holds tells whether a control group is of the unit, the container or the pod that is the target.
+// Holds reports whether a control group is of the unit, the container or the pod that is the target.
 func (t Target) Holds(cgroup string) bool {
 	switch {
 	case t.Unit != "":
@@ -122,7 +122,7 @@ func listed(ids []string, names map[string]string) string {
 	return text
 }
 
-// InUnit tells whether a control group is that of a systemd unit, or below it.
+// InUnit reports whether a control group is that of a systemd unit, or below it.
 func InUnit(cgroup, unit string) bool {
 	for part := range strings.SplitSeq(cgroup, "/") {
 		if part == UnitName(unit) {

@@ -58,7 +58,7 @@ func (i Interval) Length(end Time) time.Duration {
 	return i.End.Sub(i.Start)
 }
 
-// Covers tells whether t lies in the interval.
+// Covers reports whether t lies in the interval.
 func (i Interval) Covers(t Time) bool { return t >= i.Start && (i.End == 0 || t <= i.End) }
 
 func (i Interval) String() string {

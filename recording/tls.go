@@ -41,7 +41,7 @@ func TLSAlert(description uint8, peer bool) string {
 	return text
 }
 
-// IsTLSAlert tells whether a failed answer was a TLS alert, which, "" where that was not
+// IsTLSAlert reports whether a failed answer was a TLS alert, which, "" where that was not
 // seen, and whether it was the client's.
 func IsTLSAlert(failedAs string) (alert string, peer, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(failedAs, "a "), tlsAlert) // older recordings say no more than "a TLS alert"

@@ -21,12 +21,12 @@ type BlockedThread struct {
 	Call    string  `json:"call"`
 	FD      string  `json:"fd,omitempty"`
 	Seconds float64 `json:"seconds"`
-	// AtLeast tells that it may be longer: the call had begun before anybody looked.
+	// AtLeast reports that it may be longer: the call had begun before anybody looked.
 	AtLeast bool   `json:"at_least,omitempty"`
 	On      string `json:"on,omitempty"`    // what it waits for: the descriptor, the lock and its holder
 	State   string `json:"state,omitempty"` // of the thread: S, D, T
 	Wchan   string `json:"wchan,omitempty"` // kernel function it sleeps in
-	// Idle tells that threads without work sit in this call.
+	// Idle reports that threads without work sit in this call.
 	Idle bool `json:"idle,omitempty"`
 	// Lock is the address of the lock that it waits for, as hexadecimal, and Holder the
 	// thread that has it, where the lock's own word tells.
@@ -83,7 +83,7 @@ func (t *BlockedThread) rank() int {
 	return 0
 }
 
-// listens tells whether it reads from a pipe, a unix socket or a terminal.
+// listens reports whether it reads from a pipe, a unix socket or a terminal.
 func (t *BlockedThread) listens() bool {
 	local := strings.HasPrefix(t.On, "pipe:") || strings.HasPrefix(t.On, "tty ") || strings.HasPrefix(t.On, "unix")
 	return local && readCalls[strings.TrimSuffix(t.Call, "/32")] && t.State != "D"
@@ -126,7 +126,7 @@ func WriteBlocked(w io.Writer, v *Blocked, o TableOptions, all bool) error {
 	}
 	paragraph(&b, o, text)
 	if ranks[0] == 0 && known > 0 && v.Refused == 0 && v.Left == 0 {
-		b.WriteString("nobody is stuck\n")
+		b.WriteString("no thread is stuck\n")
 	}
 	writeBlocked(&b, writeLocks(&b, v.Blocked, o), o, all)
 	for _, r := range v.Waiting {

@@ -68,7 +68,7 @@ func TestWhatMayNotBeReadIsNotNobody(t *testing.T) {
 	}{
 		{Blocked{Threads: 9, Processes: 3, Refused: 9, Seconds: 1}, "9 threads of 3 processes, twice in 1 s: the calls of none may be read, so that nothing is known\n"},
 		{Blocked{Threads: 9, Processes: 3, Refused: 2, Seconds: 1}, "9 threads of 3 processes, twice in 1 s: 0 stuck, 0 at a quiet pipe or terminal, 0 idle, 7 ran, 2\n  not known\n"},
-		{Blocked{Threads: 9, Processes: 3, Seconds: 1}, "9 threads of 3 processes, twice in 1 s: 0 stuck, 0 at a quiet pipe or terminal, 0 idle, 9 ran\nnobody is stuck\n"},
+		{Blocked{Threads: 9, Processes: 3, Seconds: 1}, "9 threads of 3 processes, twice in 1 s: 0 stuck, 0 at a quiet pipe or terminal, 0 idle, 9 ran\nno thread is stuck\n"},
 		{Blocked{Seconds: 1}, "none of those processes has a thread now: they have ended\n"},
 	} {
 		var b bytes.Buffer

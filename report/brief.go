@@ -14,10 +14,11 @@ type Brief struct {
 	Culprit    string  // the suspect's name; "" where none is named
 	Subject    string  // of the culprit: who or what it is
 	Confidence float64 // 0–1; of the culprit
+	Proof      string  // of the culprit: what the accusation rests on, "1 proof, 2 strong signs"
 	Text       string  // one sentence; of no culprit, why there is none
 }
 
-// BriefOn tells what a verdict says of a stream as it was seen at a place; the
+// BriefOn reports what a verdict says of a stream as it was seen at a place; the
 // fields of row that count are those that tell places apart. False: the recording
 // shows nothing wrong with it, so that nothing can be said of it.
 func BriefOn(v *verdict.Verdict, row recording.Stream) (Brief, bool) {
@@ -28,7 +29,7 @@ func BriefOn(v *verdict.Verdict, row recording.Stream) (Brief, bool) {
 	for _, e := range v.With(verdict.Culprit) { // the surest first
 		if slices.ContainsFunc(e.Explains, func(i int) bool { return slices.Contains(sick, i) }) {
 			return Brief{
-				Culprit: e.Suspect.Name, Subject: shown.Text(e.Subject.Name), Confidence: e.Confidence,
+				Culprit: e.Suspect.Name, Subject: shown.Text(e.Subject.Name), Confidence: e.Confidence, Proof: proof(e),
 				Text: Sentence(capital(e.Suspect.Title) + ", " + e.Subject.Name + ": " + e.Text),
 			}, true
 		}
@@ -66,7 +67,7 @@ func sickWith(v *verdict.Verdict, row recording.Stream) (out []int) {
 	return out
 }
 
-// overlap tells whether two rows of intervals have a moment in common.
+// overlap reports whether two rows of intervals have a moment in common.
 func overlap(a, b []recording.Interval) bool {
 	return slices.ContainsFunc(a, func(x recording.Interval) bool {
 		return slices.ContainsFunc(b, func(y recording.Interval) bool {

@@ -21,7 +21,7 @@ func TestBriefOn(t *testing.T) {
 	match := recording.Stream{Name: "live/match"}
 	v := judge("guilty")
 	b, ok := BriefOn(v, match)
-	if !ok || b.Culprit != "encoder-stall" || !strings.HasPrefix(b.Subject, "ffmpeg[40]") || b.Confidence < 0.5 || !strings.Contains(b.Text, "ffmpeg[40]") || strings.Contains(b.Text, "\n") {
+	if !ok || b.Culprit != "encoder-stall" || !strings.HasPrefix(b.Subject, "ffmpeg[40]") || b.Confidence < 0.5 || !strings.Contains(b.Proof, "proof") || !strings.Contains(b.Text, "ffmpeg[40]") || strings.Contains(b.Text, "\n") {
 		t.Errorf("%+v, %v", b, ok)
 	}
 	for what, other := range map[string]recording.Stream{"another stream": {Name: "live/other"}, "another place": {Name: "live/match", Layer: "edge"}} {

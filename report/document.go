@@ -88,17 +88,17 @@ type Interval struct {
 	End   *string `json:"end"`
 }
 
-// Symptom is what went wrong as a user feels it.
+// Symptom is what failed as a user feels it.
 type Symptom struct {
-	Name       string            `json:"name"`
-	Subject    string            `json:"subject"`
-	SubjectRef recording.Subject `json:"subject_ref"`
-	Onset      string            `json:"onset"`
-	Text       string            `json:"text"`
-	Share      *float64          `json:"share"` // of the subject's traffic or time; null where nobody can tell
-	Amount     float64           `json:"amount"`
-	Unit       string            `json:"unit"`
-	Active     []Interval        `json:"active"`
+	Name       string     `json:"name"`
+	Subject    string     `json:"subject"`
+	SubjectRef SubjectRef `json:"subject_ref"`
+	Onset      string     `json:"onset"`
+	Text       string     `json:"text"`
+	Share      *float64   `json:"share"` // of the subject's traffic or time; null where nobody can tell
+	Amount     float64    `json:"amount"`
+	Unit       string     `json:"unit"`
+	Active     []Interval `json:"active"`
 	// Elsewhere: it is not the target's, that was named.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 	// Unexplained: it is, and no culprit leads to it.
@@ -112,9 +112,9 @@ type Entry struct {
 	Title   string `json:"title"`
 	State   string `json:"state"`
 	// Elsewhere: neither it nor the harm that it explains is the target's, that was named.
-	Elsewhere  bool               `json:"elsewhere,omitempty"`
-	Subject    string             `json:"subject"`
-	SubjectRef *recording.Subject `json:"subject_ref"`
+	Elsewhere  bool        `json:"elsewhere,omitempty"`
+	Subject    string      `json:"subject"`
+	SubjectRef *SubjectRef `json:"subject_ref"`
 	// Beyond is the address of another host that a culprit's cause is at or behind; absent of one on this host.
 	Beyond     string  `json:"beyond,omitempty"`
 	Text       string  `json:"text"`
@@ -272,7 +272,7 @@ func NewDocument(v *verdict.Verdict) Document {
 	}
 	unexplained := v.Unexplained()
 	for i, s := range v.Symptoms {
-		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, s.Subject, stamp(s.Onset), s.Text, known(s.Share), s.Amount, s.Unit, intervals(s.Active), s.Elsewhere, slices.Contains(unexplained, i)})
+		d.Symptoms = append(d.Symptoms, Symptom{s.Name, s.Subject.Name, subjectRef(v, s.Subject), stamp(s.Onset), s.Text, known(s.Share), s.Amount, s.Unit, intervals(s.Active), s.Elsewhere, slices.Contains(unexplained, i)})
 	}
 	d.Requests, d.Loads, d.Experiments = requests(v), loads(v), experiments(v.Recording)
 	byID := map[string]string{}
@@ -281,6 +281,10 @@ func NewDocument(v *verdict.Verdict) Document {
 	}
 	for _, e := range v.Entries {
 		row := entry(e, byID)
+		if e.Subject.Kind != "" {
+			ref := subjectRef(v, e.Subject)
+			row.SubjectRef = &ref
+		}
 		row.Beyond = v.Beyond(e)
 		d.Verdict = append(d.Verdict, row)
 	}
@@ -306,10 +310,6 @@ func entry(e verdict.Entry, byID map[string]string) Entry {
 	}
 	for _, c := range e.Calls {
 		out.Calls = append(out.Calls, Call{c.Whose(), c.Do, c.Why})
-	}
-	if e.Subject.Kind != "" {
-		ref := e.Subject
-		out.SubjectRef = &ref
 	}
 	if e.Harm.Amount > 0 {
 		out.Harm = &Harm{e.Harm.Symptom, e.Harm.Amount, e.Harm.Of, e.Harm.Unit, e.Harm.Text}

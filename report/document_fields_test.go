@@ -15,7 +15,7 @@ var sections = map[string][]any{
 	"The document": {Document{}},
 	"`window`, and each interval of `active`": {Window{}, Interval{}},
 	"`target`":                                {recording.Target{}},
-	"`subject_ref`":                           {recording.Subject{}},
+	"`subject_ref`":                           {recording.Subject{}, SubjectRef{}},
 	"`symptoms[]`":                            {Symptom{}},
 	"`foremost`":                              {Foremost{}},
 	"`verdict[]`":                             {Entry{}},

@@ -29,20 +29,20 @@ const (
 // Requests are those of one service, or of all on this host that call one: their rate and
 // time, and the accounts that the time is booked to, which add up to seconds.
 type Requests struct {
-	Role       string            `json:"role"` // serve or call
-	Subject    string            `json:"subject"`
-	SubjectRef recording.Subject `json:"subject_ref"`
-	Answered   uint64            `json:"answered"`
-	Failed     uint64            `json:"failed,omitempty"`
-	FailedAs   string            `json:"failed_as,omitempty"`
-	Rate       float64           `json:"rate_per_second"`
-	Mean       float64           `json:"mean_seconds"`
-	P99        float64           `json:"p99_seconds"`
-	Max        float64           `json:"max_seconds"`
-	Open       float64           `json:"open"`           // on average at a moment
-	Seconds    float64           `json:"seconds"`        // request-seconds of the window
-	Held       float64           `json:"held,omitempty"` // held up without need at a moment, on average; absent: nobody would notice
-	Accounts   []Booked          `json:"accounts"`
+	Role       string     `json:"role"` // serve or call
+	Subject    string     `json:"subject"`
+	SubjectRef SubjectRef `json:"subject_ref"`
+	Answered   uint64     `json:"answered"`
+	Failed     uint64     `json:"failed,omitempty"`
+	FailedAs   string     `json:"failed_as,omitempty"`
+	Rate       float64    `json:"rate_per_second"`
+	Mean       float64    `json:"mean_seconds"`
+	P99        float64    `json:"p99_seconds"`
+	Max        float64    `json:"max_seconds"`
+	Open       float64    `json:"open"`           // on average at a moment
+	Seconds    float64    `json:"seconds"`        // request-seconds of the window
+	Held       float64    `json:"held,omitempty"` // held up without need at a moment, on average; absent: nobody would notice
+	Accounts   []Booked   `json:"accounts"`
 }
 
 // Booked is what was booked to one account, the greatest first.
@@ -64,7 +64,7 @@ func requests(v *verdict.Verdict) (out []Requests) {
 	}
 	for _, p := range v.Ledger.Parties {
 		d, _ := v.Hurt(p)
-		one := Requests{string(p.Role), v.Scene.Name(p.Subject), p.Subject, p.Answered, p.Failed, p.FailedAs, p.Rate, p.Mean, p.P99, p.Max, p.Open, p.Demand, d.Held, []Booked{}}
+		one := Requests{string(p.Role), v.Scene.Name(p.Subject), subjectRef(v, p.Subject), p.Answered, p.Failed, p.FailedAs, p.Rate, p.Mean, p.P99, p.Max, p.Open, p.Demand, d.Held, []Booked{}}
 		claims := v.Claims(p)
 		for _, e := range p.Entries {
 			b := Booked{string(e.Account), e.Where, e.Seconds, e.InLine, e.Account.Delay(), e.Looks, 0, ""}

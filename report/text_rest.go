@@ -56,7 +56,7 @@ func (p *page) notSeen(v *verdict.Verdict) {
 // names of all others tells nothing.
 const mostNames = 200
 
-// explains tells whether the suspect could lead to a symptom that was seen.
+// explains reports whether the suspect could lead to a symptom that was seen.
 func explains(s *suspect.Suspect, seen []scene.Symptom) bool {
 	for _, l := range s.LeadsTo {
 		for _, sym := range seen {

@@ -103,7 +103,7 @@ func byTrial(all []verdict.Entry, tried bool) []verdict.Entry {
 	return slices.DeleteFunc(slices.Clone(all), func(e verdict.Entry) bool { return e.Tried != tried })
 }
 
-// onlyAsked tells whether a recording is of snag's own experiments alone: nobody looked at the host.
+// onlyAsked reports whether a recording is of snag's own experiments alone: nobody looked at the host.
 func onlyAsked(r *recording.Recording) bool {
 	// The coverage of "recording" is the writer's own.
 	return len(r.Experiments) > 0 && !slices.ContainsFunc(r.Coverage, func(c recording.Coverage) bool {

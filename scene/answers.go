@@ -76,7 +76,7 @@ func askersOf(s *Scene, r *recording.Recording) *askers {
 	return a
 }
 
-// kept tells that nobody but services of this host got a service's errors, and that those
+// kept reports that nobody but services of this host got a service's errors, and that those
 // passed none on: checks before it is ready, or tries that went elsewhere. Who asks in other
 // seconds got none of them.
 func (a *askers) kept(v *Service) bool {

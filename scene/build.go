@@ -63,8 +63,12 @@ func (s *Scene) tie(from, to NodeID, kind EdgeKind) {
 }
 
 func (s *Scene) addNamespaces(r *recording.Recording) {
+	containers := s.groups.containersOf(r.Processes)
 	for _, n := range r.Netns {
 		name := n.Name
+		if of := containers[n.ID]; of != "" && !n.Own && n.Name != "of kthreadd[2]" && !givenName(n.Name) {
+			name = "of " + of
+		}
 		switch name {
 		case "":
 			name = fmt.Sprintf("netns %d", n.ID)
@@ -105,7 +109,7 @@ func (s *Scene) addProcesses(r *recording.Recording) {
 	}
 }
 
-// processFor returns the process, made from what a socket's owner tells when
+// processFor returns the process, made from what a socket's owner reports when
 // the process table has no row of it.
 func (s *Scene) processFor(ref recording.FDRef, row recording.Socket) *Process {
 	if p := s.byPID[ref.PID]; p != nil {
@@ -273,7 +277,7 @@ func (s *Scene) tieFlows() {
 		if f.Remote == "" {
 			continue
 		}
-		// Two namespaces may use the same addresses: then nothing tells which end
+		// Two namespaces may use the same addresses: then nothing shows which end
 		// is whose, and no edge is better than a wrong one.
 		// Nor is the other end of a captured flow on this host: its queues are not known.
 		if other := ends[pair{f.Proto, f.Remote, f.Local}]; len(other) == 1 && other[0] != k && !f.Wire && !other[0].First().Wire {

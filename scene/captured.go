@@ -127,7 +127,7 @@ func leftAlone(f recording.Flow) bool {
 	return f.SYNs >= 2 && f.Up.Packets-min(f.Up.Packets, f.Up.Copies) <= uint64(f.SYNs) && f.End.Sub(f.T).Seconds() >= slowHandshake
 }
 
-// silent tells whether a request waited so long for the first byte of its answer that somebody
+// silent reports whether a request waited so long for the first byte of its answer that somebody
 // minds. What a client says without waiting for words (a report, a message to a broker) is told
 // from a request by its first bytes, by its port, or by how the server answers as a rule.
 func silent(f recording.Flow) bool {

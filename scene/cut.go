@@ -53,7 +53,7 @@ func (v *Service) CutShort(s *Scene) (Symptom, bool) {
 	}, s), true
 }
 
-// CutsMeasured tells whether it is known which requests were open when their connection
+// CutsMeasured reports whether it is known which requests were open when their connection
 // ended.
 func CutsMeasured(r *recording.Recording) bool {
 	c, ok := r.Measured("sockets.turns")

@@ -24,7 +24,7 @@ var failures = []string{
 	"EMFILE", "ENFILE", "EADDRNOTAVAIL",
 }
 
-// fails tells whether an error is one of these, or says that the backlog of a UNIX listener
+// fails reports whether an error is one of these, or says that the backlog of a UNIX listener
 // was full: then connect does not wait, if it may not.
 func fails(e recording.CallError) bool {
 	return slices.Contains(failures, e.Errno) || e.Call == "connect" && e.Errno == "EAGAIN"
@@ -130,7 +130,7 @@ func (f *failing) count() (n float64, most string) {
 	return max(calls, sockets), most
 }
 
-// probing tells that the peer never sends a byte: a health check that connects
+// probing reports that the peer never sends a byte: a health check that connects
 // and resets, which hurts nobody.
 func probing(r *recording.Recording, e recording.CallError) bool {
 	if e.Errno != "ECONNRESET" || e.Remote == "" {

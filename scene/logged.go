@@ -30,7 +30,7 @@ func busyByLog(r *recording.Recording, p *Process, in recording.Interval) string
 	return fmt.Sprintf("up to %d requests were under way, by how long they took", most)
 }
 
-// LogsRequests tells whether a log says how long requests took: then its silence says
+// LogsRequests reports whether a log says how long requests took: then its silence says
 // whether its service had something to do.
 func LogsRequests(r *recording.Recording, pid int) bool {
 	for _, t := range r.Turns {
@@ -41,7 +41,7 @@ func LogsRequests(r *recording.Recording, pid int) bool {
 	return false
 }
 
-// often tells whether calls that failed are more than clients that come and go: a log of
+// often reports whether calls that failed are more than clients that come and go: a log of
 // days has some of those in each hour. One peer five times within a minute is.
 func (f *failing) often() bool {
 	by := map[string][]recording.CallError{}
@@ -75,7 +75,7 @@ func MostInAMinute[T any](rows []T, of func(T) (recording.Time, float64)) float6
 }
 
 // loggedStreams are those that logs alone know, by their freezes: nobody watched them,
-// and no row tells what they are made of.
+// and no row reports what they are made of.
 func loggedStreams(r *recording.Recording) (out []recording.Stream) {
 	known := map[string]bool{}
 	for _, row := range r.Streams {
@@ -95,7 +95,7 @@ func loggedStreams(r *recording.Recording) (out []recording.Stream) {
 // mostLogged streams of logs are told apart.
 const mostLogged = 1000
 
-// allAlong tells that requests were late in all parts of a log's time alike: reports,
+// allAlong reports that requests were late in all parts of a log's time alike: reports,
 // uploads, long polls, which a log of hours has among quick requests.
 func (v *Service) allAlong(bound float64, window recording.Interval) bool {
 	const parts = 10

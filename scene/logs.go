@@ -293,7 +293,7 @@ func StuckAtPipe(r *recording.Recording, p *Process, in recording.Interval) (at 
 	return at, looks
 }
 
-// Awaits tells whether the process asked on a connection and has no answer yet: it
+// Awaits reports whether the process asked on a connection and has no answer yet: it
 // sent after it last received (tcp_info: last_data_sent, last_data_recv). One on which
 // nothing ever came back (metrics that are pushed) is not waited on.
 func Awaits(row recording.Socket) bool {

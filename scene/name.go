@@ -2,6 +2,7 @@ package scene
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"snag/recording"
@@ -86,7 +87,7 @@ func (s *Scene) who(sub recording.Subject) (who, where string) {
 			who = name
 		}
 	}
-	if n := s.NetnsName(sub.Netns); n != "" {
+	if n := s.NetnsName(sub.Netns); n != "" && !slices.Contains(places, strings.TrimPrefix(n, "of ")) {
 		places = append(places, "netns "+strings.TrimPrefix(n, "netns "))
 	}
 	if len(places) > 0 {

@@ -94,6 +94,59 @@ func TestContainersHaveTheirNames(t *testing.T) {
 	}
 }
 
+// A namespace has the name of the container that is in it, unless a person gave it one.
+func TestNamespacesHaveTheirContainersNames(t *testing.T) {
+	web, api, uuid := strings.Repeat("3f2a9c1b0d4e5f60", 4), strings.Repeat("77aa", 16), "0b9c2a1d-3e4f-5061-7283-94a5b6c7d8e9"
+	c, err := rectest.Parse([]byte(`
+-- processes --
+{"t":0,"pid":1,"comm":"systemd","cmdline":"systemd","netns":1,"state":"S"}
+{"t":0,"pid":7,"comm":"nginx","cmdline":"nginx","netns":2,"cgroup":"/docker/` + web + `","state":"S"}
+{"t":0,"pid":70,"comm":"tcpdump","cmdline":"tcpdump","netns":2,"cgroup":"/user.slice/session-1.scope","state":"S"}
+{"t":0,"pid":8,"comm":"java","cmdline":"java","netns":3,"cgroup":"/kubepods/pod8d2f41aa-0c1d/` + api + `","state":"S"}
+{"t":0,"pid":9,"comm":"redis","cmdline":"redis","netns":4,"cgroup":"/docker/` + api + `","state":"S"}
+{"t":0,"pid":10,"comm":"sh","cmdline":"sh","netns":5,"cgroup":"/docker/` + web + `","state":"S"}
+{"t":0,"pid":11,"comm":"sh","cmdline":"sh","netns":5,"cgroup":"/docker/` + api + `","state":"S"}
+{"t":0,"pid":12,"comm":"unbound","cmdline":"unbound","netns":6,"cgroup":"/system.slice/unbound.service","state":"S"}
+{"t":0,"pid":13,"comm":"agent","cmdline":"agent","netns":7,"cgroup":"/docker/` + web + `","state":"S"}
+{"t":0,"pid":14,"comm":"a","cmdline":"a","netns":7,"cgroup":"/system.slice/a.service","state":"S"}
+{"t":0,"pid":15,"comm":"b","cmdline":"b","netns":7,"cgroup":"/system.slice/b.service","state":"S"}
+-- netns --
+{"t":0,"id":1,"own":true}
+{"t":0,"id":2,"name":"1c2d3e4f5061"}
+{"t":0,"id":3,"name":"cni-` + uuid + `"}
+{"t":0,"id":4,"name":"cache"}
+{"t":0,"id":5,"name":"of sh[10]"}
+{"t":0,"id":6,"name":"of unbound[12]"}
+{"t":0,"id":7,"name":"of agent[13]"}
+-- facts --
+{"t":0,"name":"cgroup.container.` + web + `","value":"web","source":"/run/docker.sock"}
+{"t":0,"name":"cgroup.pod.8d2f41aa-0c1d","value":"shop/web-0","source":"/var/log/containers"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Build(c.Recording)
+	for id, want := range map[uint64]string{
+		1: "", 2: "of container web", 3: "of pod shop/web-0", 4: "cache", 5: "of sh[10]", 6: "of unbound[12]", 7: "of agent[13]",
+	} {
+		if got := s.NetnsName(id); got != want {
+			t.Errorf("namespace %d is %q, want %q", id, got, want)
+		}
+	}
+	for sub, want := range map[recording.Subject]string{
+		{Kind: recording.KindProcess, PID: 7, Comm: "nginx", Netns: 2}:    "nginx[7] (container web)",
+		{Kind: recording.KindProcess, PID: 70, Comm: "tcpdump", Netns: 2}: "tcpdump[70] (netns of container web)",
+		{Kind: recording.KindInterface, Device: "eth0", Netns: 2}:         "eth0 (netns of container web)",
+		{Kind: recording.KindNetns, Netns: 3}:                             "netns of pod shop/web-0",
+		{Kind: recording.KindProcess, PID: 9, Comm: "redis", Netns: 4}:    "redis[9] (container 77aa77aa77aa, netns cache)",
+		{Kind: recording.KindProcess, PID: 12, Comm: "unbound", Netns: 6}: "unbound[12] (netns of unbound[12])",
+	} {
+		if got := s.Name(sub); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestNamesSayScriptAndPlace(t *testing.T) {
 	c, err := rectest.Parse([]byte(`
 -- processes --

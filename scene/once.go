@@ -28,7 +28,7 @@ func once(s *Scene, all []Symptom) []Symptom {
 	return out
 }
 
-// shadows tells whether b tells all that a does. later breaks ties.
+// shadows reports whether b tells all that a does. later breaks ties.
 func (s *Scene) shadows(a, b Symptom, later bool) bool {
 	switch a.Name {
 	case StreamFreeze:

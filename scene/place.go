@@ -75,10 +75,11 @@ func unitStep(step string) string {
 }
 
 // place is where a process runs: its pod, its container or its unit; "" where nothing tells.
-func (s *Scene) place(p *Process) string {
-	row := p.Last()
+func (s *Scene) place(p *Process) string { return s.groups.placeOfProcess(p.Last()) }
+
+func (n groupNames) placeOfProcess(row recording.Process) string {
 	for _, path := range []string{row.GroupOf("unified"), row.Cgroup, row.GroupOf("memory")} {
-		if place := s.groups.placeOf(path); place != "" {
+		if place := n.placeOf(path); place != "" {
 			return place
 		}
 	}
@@ -88,7 +89,7 @@ func (s *Scene) place(p *Process) string {
 	return ""
 }
 
-// says tells whether a program's name says already in which unit it is; an interpreter's never does.
+// says reports whether a program's name says already in which unit it is; an interpreter's never does.
 func says(comm, place string) bool {
 	unit, ok := strings.CutPrefix(place, "unit ")
 	_, runs := runnerOf(comm)

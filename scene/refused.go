@@ -19,7 +19,7 @@ type Refusal struct {
 	Elsewhere *Refusal
 	// Addresses at which the process failed.
 	Addresses int
-	// Rate of failures a second; Serves tells that the process is asked for something itself.
+	// Rate of failures a second; Serves reports that the process is asked for something itself.
 	Rate   float64
 	Serves bool
 }
@@ -39,10 +39,10 @@ func (c *Refusal) Caller(s *Scene) recording.Subject {
 	return recording.Subject{Kind: recording.KindProcess, PID: c.PID, Comm: c.Comm, Netns: c.Netns}
 }
 
-// Searches tells whether the process looks for what listens: many addresses refuse it.
+// Searches reports whether the process looks for what listens: many addresses refuse it.
 func (c *Refusal) Searches() bool { return c.Addresses > manyAddresses }
 
-// Missed tells whether somebody misses these connections.
+// Missed reports whether somebody misses these connections.
 func (c *Refusal) Missed() bool {
 	return c.Elsewhere == nil && !c.Searches() && (c.Serves || c.Rate > pollRate)
 }

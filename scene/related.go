@@ -11,7 +11,7 @@ import (
 // reasons reach.
 const maxHops = 5
 
-// Related tells whether the scene ties a to b by edges that evidence may be
+// Related reports whether the scene ties a to b by edges that evidence may be
 // carried over, and by which. Namespaces do not tie: everything is in one.
 func (s *Scene) Related(a, b NodeID) ([]Edge, bool) {
 	if a == b {
@@ -70,7 +70,7 @@ func (s *Scene) Neighbours(id NodeID, kind EdgeKind) []NodeID {
 	return out
 }
 
-// Touch tells whether evidence on a may be joined with evidence on b. It is
+// Touch reports whether evidence on a may be joined with evidence on b. It is
 // Related, widened for subjects that are not nodes: the host touches all, a
 // namespace what is in it, a port or flow whoever shares its address.
 func (s *Scene) Touch(a, b recording.Subject) bool {
@@ -103,7 +103,7 @@ func (s *Scene) Touch(a, b recording.Subject) bool {
 	return ok
 }
 
-// OnLoopback tells whether an address, with a port or without, is on a loopback.
+// OnLoopback reports whether an address, with a port or without, is on a loopback.
 func OnLoopback(address string) bool {
 	ip := net.ParseIP(recording.Host(address))
 	return ip != nil && ip.IsLoopback()
@@ -131,7 +131,7 @@ func (s *Scene) anchor(sub recording.Subject) *Node {
 	return nil
 }
 
-// sharesAddress tells whether two subjects of one protocol name the same port
+// sharesAddress reports whether two subjects of one protocol name the same port
 // of one namespace, or the two directions of one flow in any: of a loopback, each
 // namespace has its own.
 func sharesAddress(a, b recording.Subject) bool {

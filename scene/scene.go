@@ -86,16 +86,16 @@ func (s *Socket) LastTCP() *recording.TCPInfo {
 	return nil
 }
 
-// Listening tells whether it is a TCP or UNIX listener.
+// Listening reports whether it is a TCP or UNIX listener.
 func (s *Socket) Listening() bool { return s.Rows[0].State == "LISTEN" }
 
-// AnswersNames tells whether it is a UDP socket at which names are asked for.
+// AnswersNames reports whether it is a UDP socket at which names are asked for.
 func (s *Socket) AnswersNames() bool {
 	f := s.First()
 	return f.Proto == "udp" && f.Remote == "" && recording.Port(f.Local) == "53"
 }
 
-// TakesRequests tells whether requests come by it: who reads there and waits has nothing to do.
+// TakesRequests reports whether requests come by it: who reads there and waits has nothing to do.
 func (s *Socket) TakesRequests() bool {
 	return s.Listening() || s.Listener != nil || s.AnswersNames()
 }
@@ -246,7 +246,8 @@ func (s *Scene) holder(netns uint64, proto, local string, listening bool) *Socke
 }
 
 // NetnsName is what a person calls a namespace: "" for the one snag was started
-// in, its name under /run/netns, or "netns 4026532281".
+// in, the name that a person gave it under /run/netns, the container or pod that it is of ("of container web"), the
+// name of a process in it ("of nginx[7]"), or "netns 4026532281".
 func (s *Scene) NetnsName(id uint64) string {
 	if s.OwnNetns(id) {
 		return ""
@@ -254,7 +255,7 @@ func (s *Scene) NetnsName(id uint64) string {
 	return s.netns[id]
 }
 
-// OwnNetns tells whether a namespace is the one that snag was started in.
+// OwnNetns reports whether a namespace is the one that snag was started in.
 func (s *Scene) OwnNetns(id uint64) bool { return id == 0 || id == s.ownNetns }
 
 // Node returns a node by id, or nil.

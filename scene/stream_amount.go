@@ -26,7 +26,7 @@ func amountOf(r *recording.Recording, st *Stream, all []*Socket) (found *Socket,
 	return found, fmt.Sprintf("of %d connections it is the only one that carries as many bytes as the stream", len(all))
 }
 
-// amountFits tells whether two running totals grew alike while both were read, for likeFew seconds at the least.
+// amountFits reports whether two running totals grew alike while both were read, for likeFew seconds at the least.
 func amountFits(a, b []recording.Point) bool {
 	if len(a) < likeFew || len(b) < likeFew {
 		return false

@@ -8,7 +8,7 @@ import (
 	"snag/recording"
 )
 
-// overDatagrams tells whether a stream is sent to the reader over UDP.
+// overDatagrams reports whether a stream is sent to the reader over UDP.
 func overDatagrams(row recording.Stream) bool {
 	scheme, _, _ := strings.Cut(row.URL, ":")
 	switch scheme {
@@ -22,7 +22,7 @@ func overDatagrams(row recording.Stream) bool {
 	return (row.Protocol == "rtp" || row.Protocol == "ps") && !strings.Contains(scheme, "tcp")
 }
 
-// carriesAll tells whether a stream's frames come over a connection: over one that
+// carriesAll reports whether a stream's frames come over a connection: over one that
 // only asks for them (RTSP with RTP over UDP) next to nothing comes.
 func carriesAll(r *recording.Recording, row recording.Stream, k *Socket) bool {
 	points := streamBytes(r, row)
@@ -124,7 +124,7 @@ func boundUDP(p *Process) *Socket {
 	return found
 }
 
-// anyAddress tells whether a socket is bound to all addresses of its namespace.
+// anyAddress reports whether a socket is bound to all addresses of its namespace.
 func anyAddress(local string) bool {
 	host := recording.Host(local)
 	return host == "0.0.0.0" || host == "::" || host == "*"

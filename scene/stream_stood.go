@@ -77,7 +77,7 @@ func firstFrames(rows []recording.Stream) map[atLayer]recording.Time {
 	return out
 }
 
-// Delayed tells whether what a viewer suffered in that time comes later than its cause
+// Delayed reports whether what a viewer suffered in that time comes later than its cause
 // by more than the way takes.
 func (st *Stream) Delayed(span recording.Interval) bool {
 	return st.Delay > 0 || overlap([]recording.Interval{span}, st.wait)

@@ -186,7 +186,7 @@ func skipped(s *Scene, st *Stream) (Symptom, bool) {
 	return sym, true
 }
 
-// carries tells whether a symptom guessed from a socket or its process is what a
+// carries reports whether a symptom guessed from a socket or its process is what a
 // stream that crosses it was seen to suffer in that time.
 func (s *Scene) carries(guess, seen Symptom) bool {
 	st := s.StreamAt(seen.Subject)

@@ -268,7 +268,7 @@ const (
 	behindSeconds = 1.0
 )
 
-// allBehind tells whether the senders of all of some connections are on this host, and had data
+// allBehind reports whether the senders of all of some connections are on this host, and had data
 // waiting at nearly every look from when the stream began to suffer.
 func allBehind(st *Stream, all []*Socket) bool {
 	var since recording.Time

@@ -200,30 +200,30 @@ func (s *Scene) StreamAt(sub recording.Subject) *Stream {
 	return nil
 }
 
-// plays tells whether a socket is a player's of a server that serves a watched stream.
+// plays reports whether a socket is a player's of a server that serves a watched stream.
 func (s *Scene) plays(k *Socket) bool {
 	return k.Peer != nil && s.serves(k.Peer)
 }
 
-// serves tells whether a socket is the server's end of such a connection.
+// serves reports whether a socket is the server's end of such a connection.
 func (s *Scene) serves(k *Socket) bool {
 	return k.Listener != nil && !brings(k) && slices.ContainsFunc(s.Streams, func(st *Stream) bool {
 		return len(st.Way) > 0 && st.Way[0].From != nil && st.Way[0].From.Listener == k.Listener
 	})
 }
 
-// Viewed tells whether a socket is an end of a viewer's connection to a server that serves a
+// Viewed reports whether a socket is an end of a viewer's connection to a server that serves a
 // watched stream. Which of its streams he gets nobody can tell.
 func (s *Scene) Viewed(k *Socket) bool { return s.serves(k) || s.plays(k) }
 
-// onlyListens tells whether a connection that this process opened brings it a stream
+// onlyListens reports whether a connection that this process opened brings it a stream
 // to which it says nothing more once it asked: a player, a recorder, a feed.
 func onlyListens(k *Socket) bool {
 	a, b := k.First().TCP, k.LastTCP()
 	return k.Listener == nil && a != nil && b != nil && brings(k) && b.BytesReceived > a.BytesReceived && b.BytesSent > 0 && b.BytesSent == a.BytesSent
 }
 
-// OnWay tells whether a stream crosses that socket.
+// OnWay reports whether a stream crosses that socket.
 func (st *Stream) OnWay(k *Socket) bool {
 	return k != nil && slices.ContainsFunc(st.Way, func(l Link) bool { return l.From == k || l.To == k })
 }
@@ -291,7 +291,7 @@ func (s *Scene) nearProcess(st *Stream, p *Process) {
 	}
 }
 
-// touches tells whether evidence on another subject may be joined with this stream.
+// touches reports whether evidence on another subject may be joined with this stream.
 func (st *Stream) touches(s *Scene, other recording.Subject) bool {
 	switch other.Kind {
 	case recording.KindNetns:

@@ -26,7 +26,7 @@ const (
 	stuckTimes = 4   // as long as any answer took before
 )
 
-// Stuck tells whether a service got stuck in the window and has not got over it.
+// Stuck reports whether a service got stuck in the window and has not got over it.
 func (v *Service) Stuck() (Stuck, bool) {
 	n := len(v.Rows)
 	if n == 0 {

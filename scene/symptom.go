@@ -22,14 +22,14 @@ const (
 	FailedAnswers     = "failed-answers"
 )
 
-// Meant tells whether a cause that is known to lead to one symptom leads to another, too: what makes
+// Meant reports whether a cause that is known to lead to one symptom leads to another, too: what makes
 // a stream stand ends it where its server or its reader gives up, and whoever asks for it then is
 // refused.
 func Meant(lead, symptom string) bool {
 	return lead == symptom || lead == StreamFreeze && (symptom == StreamEnded || symptom == StreamRefused)
 }
 
-// Symptom is what went wrong as a user would feel it, before anything is
+// Symptom is what failed as a user would feel it, before anything is
 // suspected.
 type Symptom struct {
 	Name    string            // one of the constants above, or "reported" for --symptom text

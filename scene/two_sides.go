@@ -133,7 +133,7 @@ func (v *Served) Median() (server, network float64) {
 	return Quantile(v.Sums.ServerHist, v.N, 0.5), Quantile(v.Sums.NetworkHist, v.N, 0.5)
 }
 
-// Felt tells whether so many requests were late, or so late, that users notice it:
+// Felt reports whether so many requests were late, or so late, that users notice it:
 // one of a thousand that waits for a lost segment is every network's.
 func (v *Served) Felt() bool {
 	worst, sum := 0.0, 0.0

@@ -85,7 +85,7 @@ func UnansweredConnects(s *Scene, r *recording.Recording) (out []*Unanswered) {
 
 func namespaceOf(r *recording.Recording, netns uint64) uint64 { return cmp.Or(netns, r.Manifest.Netns) }
 
-// opened tells whether a connection came about while the others waited: not one of those, of
+// opened reports whether a connection came about while the others waited: not one of those, of
 // which nobody saw the beginning, in the second in which the wait ended.
 func opened(r *recording.Recording, u *Unanswered) bool {
 	ends := u.Active[len(u.Active)-1].End.Add(-3 * time.Second / 2)
@@ -94,7 +94,7 @@ func opened(r *recording.Recording, u *Unanswered) bool {
 	})
 }
 
-// listens tells whether a process serves others over TCP.
+// listens reports whether a process serves others over TCP.
 func (s *Scene) listens(pid int) bool {
 	p := s.Process(pid)
 	return p != nil && slices.ContainsFunc(p.Sockets, func(k *Socket) bool { return k.Listening() })

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the S3 server that the tests of snag record --incidents-to speak with, Versity's gateway over a folder, from its Go
-# module into the user's cache, once.
+# Builds the S3 server that the tests of snag record --incidents-to speak with, Versity's gateway over a folder, from
+# its Go module into the user's cache, once.
 set -euo pipefail
 version=v1.8.0
 into="${XDG_CACHE_HOME:-$HOME/.cache}/snag/objects"

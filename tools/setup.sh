@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing (default), the demo, the drawn
-# incidents, the benchmark of system calls, that of files, that of recorders, that of loads or that of the fleet need, or a release or its check. For building and testing it also
-# fetches the Go modules, what of npm the page is built with, and the servers that the
-# tests speak with and Debian has not (counterparts.sh): all that make check needs of
-# the network, which runs without one after this. Says what it installs or fetches;
-# does nothing when all is there. Never starts a service.
+# incidents, the benchmark of system calls, that of files, that of recorders, that of loads or that of the fleet need,
+# or a release or its check. For building and testing it also fetches the Go modules, what of npm the page is built
+# with, and the servers that the tests speak with and Debian has not (counterparts.sh): all that make check needs of the
+# network, which runs without one after this. Says what it installs or fetches; does nothing when all is there. Never
+# starts a service.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v "${GO:-go}" >/dev/null || { echo "snag setup: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }

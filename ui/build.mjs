@@ -1,4 +1,5 @@
-// Bundles src/ into the scripts (of a written page, of a running watch's, of snag serve's two) and the one style that report/page embeds.
+// Bundles src/ into the scripts (of a written page, of a running watch's, of snag serve's two) and the one style that
+// report/page embeds.
 import { build } from 'esbuild';
 import { copyFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

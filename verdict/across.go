@@ -28,7 +28,7 @@ func (g *graph) amongFiles(r *recording.Recording) {
 	g.breakLoops()
 }
 
-// untied tells whether a recording is of files that don't show who talks to whom.
+// untied reports whether a recording is of files that don't show who talks to whom.
 func untied(r *recording.Recording, s *scene.Scene) bool {
 	return len(r.Manifest.Files) > 1 && len(s.Sockets) == 0
 }
@@ -82,7 +82,7 @@ const soon = 2 * time.Second
 // effects.
 const tiedByTime = 0.01
 
-// ties tells whether the coincidence alone is enough. P, the share of shifts, can't be
+// ties reports whether the coincidence alone is enough. P, the share of shifts, can't be
 // less than the length of one interval in the window; what many onsets say beyond that
 // the binomial tail does.
 func (c Coincidence) ties() bool { return c.Proves() && c.tail() <= tiedByTime }
@@ -99,7 +99,7 @@ func (c Coincidence) tail() float64 {
 	return sum
 }
 
-// has tells whether the graph has that edge.
+// has reports whether the graph has that edge.
 func (g *graph) has(from, to *candidate, symptom int) bool {
 	return slices.ContainsFunc(g.out[from], func(e edge) bool { return e.to == to && (to != nil || e.symptom == symptom) })
 }

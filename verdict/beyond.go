@@ -39,13 +39,13 @@ func (v *Verdict) Beyond(e Entry) string {
 	return ""
 }
 
-// receives tells whether more comes in at a socket than goes out: this host gets the stream.
+// receives reports whether more comes in at a socket than goes out: this host gets the stream.
 func receives(k *scene.Socket) bool {
 	t := k.Last().TCP
 	return t != nil && t.BytesReceived > t.BytesAcked
 }
 
-// ownAddress tells whether a socket of this host has an address.
+// ownAddress reports whether a socket of this host has an address.
 func (v *Verdict) ownAddress(host string) bool {
 	return slices.ContainsFunc(v.Scene.Sockets, func(k *scene.Socket) bool { return recording.Host(k.First().Local) == host })
 }

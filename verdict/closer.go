@@ -81,7 +81,7 @@ func inQueue(r *recording.Recording, p *ledger.Party) bool {
 // fewInQueue threads wait at one word, on average.
 const fewInQueue = 2
 
-// explained tells whether a culprit was found to lead to such a symptom, and
+// explained reports whether a culprit was found to lead to such a symptom, and
 // touches who suffers.
 func explained(v *Verdict, culprits []Entry, s scene.Symptom) bool {
 	for _, e := range culprits {
@@ -95,7 +95,7 @@ func explained(v *Verdict, culprits []Entry, s scene.Symptom) bool {
 	return false
 }
 
-// throughOthers tells whether what the culprit explains leads to the symptom.
+// throughOthers reports whether what the culprit explains leads to the symptom.
 func throughOthers(v *Verdict, culprit Entry, symptom string) bool {
 	for _, e := range v.Entries {
 		if e.ExplainedBy == culprit.ID && contains(e.LeadsTo, symptom) {

@@ -153,25 +153,25 @@ func someShifts(spans []recording.Interval, onsets []recording.Time, window reco
 	return float64(asMany) / shifts
 }
 
-// Proves tells whether the coincidence speaks for the cause: enough onsets, most
+// Proves reports whether the coincidence speaks for the cause: enough onsets, most
 // of them hit, and rarely so by chance.
 func (c Coincidence) Proves() bool {
 	return c.Telling() && float64(c.Hits) >= 0.7*float64(c.Onsets) && c.P <= byChance
 }
 
-// Refutes tells whether it speaks against: enough onsets, few of them hit, and
+// Refutes reports whether it speaks against: enough onsets, few of them hit, and
 // no more than chance hits. A cause of a part of the onsets is not refuted.
 func (c Coincidence) Refutes() bool {
 	return c.Telling() && float64(c.Hits) < 0.3*float64(c.Onsets) && c.P > byChance
 }
 
-// part tells whether some onsets, three at least, fall on the cause more often than
+// part reports whether some onsets, three at least, fall on the cause more often than
 // by chance, whatever the others do.
 func (c Coincidence) part() bool {
 	return c.Telling() && c.Hits >= fewOnsets && c.P <= byChance
 }
 
-// Telling tells whether it could have come out either way.
+// Telling reports whether it could have come out either way.
 func (c Coincidence) Telling() bool {
 	return c.Onsets >= fewOnsets && c.Covered > 0 && c.Covered < coversAll
 }
@@ -234,7 +234,7 @@ func merge(causes []recording.Interval, window recording.Interval, lag time.Dura
 	return intervals.Merge(all, 0)
 }
 
-// hits tells whether an onset falls in spans when the spans are moved by shift,
+// hits reports whether an onset falls in spans when the spans are moved by shift,
 // around the end of the window. An onset moved back is a span moved forward.
 func hits(spans []recording.Interval, o recording.Time, window recording.Interval, shift time.Duration) bool {
 	at := o.Add(-shift)

@@ -107,7 +107,7 @@ func newTie(client, server *host, at end, asked, answered *calls) *tie {
 // less, the requests waited before it saw them: in its queue of connections, or on the way.
 const servedHere = 0.5
 
-// mayHoldUp tells whether a cause on the server's host is where the callers' time goes: in the service, or before it,
+// mayHoldUp reports whether a cause on the server's host is where the callers' time goes: in the service, or before it,
 // where those who connect were seen to wait or to fail on that host as well.
 func (g *graph) mayHoldUp(t *tie, a *candidate) bool {
 	return t.served >= servedHere*t.took || slices.ContainsFunc(g.out[a], func(e edge) bool {
@@ -165,7 +165,7 @@ func (t *tie) shareOf(sym scene.Symptom) float64 {
 	return 0
 }
 
-// mentions tells whether a finding is about an address.
+// mentions reports whether a finding is about an address.
 func mentions(f suspect.Finding, address string) bool {
 	return slices.ContainsFunc(append([]recording.Subject{f.Subject}, f.Related...), func(s recording.Subject) bool {
 		return s.Remote == address || s.Kind == recording.KindPeer && s.Remote == recording.Host(address)

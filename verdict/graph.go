@@ -109,14 +109,14 @@ func connect(s *scene.Scene, found []*candidate, symptoms []scene.Symptom, delay
 	return g
 }
 
-// tooLittle tells whether a harm that a finding measured on a connection is no tenth of
+// tooLittle reports whether a harm that a finding measured on a connection is no tenth of
 // what a stream was seen to suffer, frame by frame: 11 ms a write do not make it come
 // 1.4 s late.
 func tooLittle(h suspect.Harm, sym scene.Symptom) bool {
 	return sym.Subject.Kind == recording.KindStream && h.Unit == sym.Unit && h.Amount < 0.1*sym.Amount
 }
 
-// spares tells whether a finding was measured not to be what makes a party late.
+// spares reports whether a finding was measured not to be what makes a party late.
 func spares(f suspect.Finding, sym scene.Symptom, window recording.Interval) bool {
 	if sym.Tried && sym.Name == scene.RequestLatency && notTheMedian(f, sym, window) {
 		return true
@@ -145,7 +145,7 @@ func (g *graph) addParts(late []edge) {
 	}
 }
 
-// tooLate tells that a began after the symptom did. Of a symptom that began before
+// tooLate reports that a began after the symptom did. Of a symptom that began before
 // the recording it is told by the recording's start: a cause that was seen once,
 // and later, was not it. One that comes again and again did so before, too.
 func tooLate(a *candidate, onset recording.Time, window recording.Interval) bool {
@@ -254,7 +254,7 @@ const (
 	others
 )
 
-// counts tells whether a symptom is among those that are judged now.
+// counts reports whether a symptom is among those that are judged now.
 func (g *graph) counts(symptom int) bool {
 	return g.judging == anybodys || g.symptoms[symptom].Elsewhere == (g.judging == others)
 }
@@ -311,7 +311,7 @@ func starts(active []recording.Interval) []recording.Time {
 	return out
 }
 
-// byLog tells that a cause or its effect is known by a log alone, in which nothing says
+// byLog reports that a cause or its effect is known by a log alone, in which nothing says
 // whom its service serves: no scene can tie them, and a coincidence must.
 func byLog(a *candidate, b recording.Subject) bool {
 	return recording.StandsIn(a.finding.Subject.PID) || recording.StandsIn(b.PID)

@@ -99,12 +99,12 @@ func delayed(d ledger.Delay) string {
 	return text
 }
 
-// accounted tells whether the ledger measured the requests that a finding says are late: then
+// accounted reports whether the ledger measured the requests that a finding says are late: then
 // it knows whether they are, but for answers that are intolerably long anyhow, and for a few that
 // are, of a database, and for which no thread works: elsewhere they may be long polls.
 func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 	if c.finding.Harm.Untimed || slices.ContainsFunc(c.suspect.Needs, func(n suspect.Need) bool { return n.Measure == recording.Compared }) {
-		return false // a better time tells that its work takes too long
+		return false // a better time reports that its work takes too long
 	}
 	if slices.ContainsFunc(c.finding.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.For && e.Origin == suspect.InStep }) {
 		return false // so do other seconds of the same window

@@ -33,7 +33,7 @@ func (v *Verdict) idle() string {
 	return fmt.Sprintf("%s had no requests, moved no data and did hardly any work in these %s", v.Target(), units.Seconds(v.Recording.Length()))
 }
 
-// moved tells whether data came or went on a socket of the target. Datagrams are counted by
+// moved reports whether data came or went on a socket of the target. Datagrams are counted by
 // socket nowhere: those that wait in it, or were dropped, were some.
 func (n *scope) moved(k *scene.Socket) bool {
 	if !n.part[k.ID] || k.Listening() {
@@ -46,7 +46,7 @@ func (n *scope) moved(k *scene.Socket) bool {
 	return a != nil && b != nil && (b.BytesReceived > a.BytesReceived || b.BytesSent > a.BytesSent)
 }
 
-// worked tells whether the target's processes used the CPUs, or waited for a disk.
+// worked reports whether the target's processes used the CPUs, or waited for a disk.
 func (n *scope) worked(r *recording.Recording) bool {
 	used := 0.0
 	for _, p := range n.s.Processes {

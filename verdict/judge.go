@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"fmt"
-
 	"snag/ledger"
 	"snag/recording"
 	"snag/scene"
@@ -67,25 +65,6 @@ func behind(v *Verdict) {
 	for _, e := range v.Entries {
 		for i := range e.Evidence {
 			e.Evidence[i].Series = find.Selectors(e.Evidence[i].Source, e.Subject)
-		}
-	}
-}
-
-// number gives every entry its id and turns explained-by from a candidate into
-// the id of its entry.
-func number(entries []Entry, found []*candidate) {
-	n := map[string]int{}
-	for i := range entries {
-		e := &entries[i]
-		n[e.Suspect.Name]++
-		e.ID = fmt.Sprintf("%s#%d", e.Suspect.Name, n[e.Suspect.Name])
-		if e.from != nil {
-			e.from.id = e.ID
-		}
-	}
-	for i := range entries {
-		if c := entries[i].from; c != nil && c.explainedBy != nil {
-			entries[i].ExplainedBy = c.explainedBy.id
 		}
 	}
 }

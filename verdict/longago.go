@@ -12,7 +12,7 @@ import (
 // find lasts a minute; files that others recorded last for days.
 const longAgo = time.Minute
 
-// wasOver tells that a cause had ended long before what the user told, whose time the
+// wasOver reports that a cause had ended long before what the user told, whose time the
 // user gave.
 func wasOver(active []recording.Interval, sym scene.Symptom) bool {
 	if !sym.Reported || len(active) == 0 {
@@ -26,7 +26,7 @@ func wasOver(active []recording.Interval, sym scene.Symptom) bool {
 	return true
 }
 
-// toldInTime tells that times of day that the user gave fall on a cause, and would
+// toldInTime reports that times of day that the user gave fall on a cause, and would
 // hardly do so by chance: files of hours with a few pauses tell that, a find of ten
 // seconds does not.
 func (g *graph) toldInTime(c *candidate) bool {

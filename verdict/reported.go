@@ -122,7 +122,7 @@ func withWatched(s *scene.Scene, sym scene.Symptom, st *scene.Stream, timed bool
 			}
 		}
 	}
-	sym.Text += " (it was watched then, and was well as snag's own reader saw it)"
+	sym.Text += " (it was watched then, and snag's own reader saw it healthy)"
 	return sym
 }
 

@@ -29,8 +29,8 @@ func TestWhatIsToldOfAWatchedStream(t *testing.T) {
 	}{
 		{"freeze 08:53:32Z stream match", "live/match", "measured: stream-freeze from 08:53:30.200 UTC for 5.2 s", 10200 * time.Millisecond},
 		{"freeze 08:53:28Z live/match", "live/match", "measured", 10200 * time.Millisecond}, // two seconds early
-		{"freeze 08:53:40Z stream match", "live/match", "was well", 20 * time.Second},
-		{"freeze 08:53:32Z stream other", "live/other.m3u8", "was well", 12 * time.Second},
+		{"freeze 08:53:40Z stream match", "live/match", "saw it healthy", 20 * time.Second},
+		{"freeze 08:53:32Z stream other", "live/other.m3u8", "saw it healthy", 12 * time.Second},
 		{"rtmp://10.0.0.2/live/match freezes", "live/match", "", 0},
 		{"freeze 08:52:00Z stream match", "live/match", "", -80 * time.Second}, // before it was watched
 	} {

@@ -193,7 +193,7 @@ func (g *graph) ownOnsets(c *candidate) float64 {
 	return share
 }
 
-// culpritHits tells whether an onset of a symptom falls on a culprit, or may do so
+// culpritHits reports whether an onset of a symptom falls on a culprit, or may do so
 // as that one's times tell nothing.
 func (g *graph) culpritHits(symptom, onset int) bool {
 	for _, c := range g.found {

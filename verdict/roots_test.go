@@ -62,7 +62,7 @@ func TestConsequenceIsExplainedByItsRoot(t *testing.T) {
 	_, by := judged(t,
 		fake{name: "stop", pid: 7, leads: []string{"buffer"}, from: 10},
 		fake{name: "buffer", pid: 7, from: 11, harm: 1000})
-	if by["stop"].State != Culprit || by["buffer"].State != Consequence || by["buffer"].ExplainedBy != "stop#1" {
+	if by["stop"].State != Culprit || by["buffer"].State != Consequence || by["buffer"].ExplainedBy != by["stop"].ID {
 		t.Errorf("stop %s, buffer %s explained by %q", by["stop"].State, by["buffer"].State, by["buffer"].ExplainedBy)
 	}
 	if c := by["stop"].Chain; len(c) != 3 || c[1].Name != "buffer" || c[2].Name != scene.DatagramsLost {

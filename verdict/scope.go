@@ -11,7 +11,7 @@ import (
 	"snag/scene"
 )
 
-// scope tells what concerns the target that the user named, on the command line or as a stream to
+// scope reports what concerns the target that the user named, on the command line or as a stream to
 // watch. Where nothing was named it is nil, and everything does.
 type scope struct {
 	s       *scene.Scene
@@ -83,7 +83,7 @@ func (n *scope) addProcesses() {
 	}
 }
 
-// holds tells whether a socket is the target's.
+// holds reports whether a socket is the target's.
 func (n *scope) holds(k *scene.Socket) bool {
 	row := k.First()
 	return n.t.NetnsID != 0 && row.Netns == n.t.NetnsID || n.atPort(row.Local, row.Remote) ||
@@ -124,7 +124,7 @@ func (n *scope) addAsked(l *ledger.Ledger) {
 	}
 }
 
-// has tells whether a subject is part of the target: of its processes, their sockets and what
+// has reports whether a subject is part of the target: of its processes, their sockets and what
 // limits them, or on the way of its stream.
 func (n *scope) has(sub recording.Subject) bool {
 	switch {
@@ -141,7 +141,7 @@ func (n *scope) has(sub recording.Subject) bool {
 	})
 }
 
-// within tells whether a process of the target is in that control group.
+// within reports whether a process of the target is in that control group.
 func (n *scope) within(sub recording.Subject) bool {
 	return sub.Kind == recording.KindCgroup && slices.ContainsFunc(n.s.Processes, func(p *scene.Process) bool {
 		row := p.Last()
@@ -151,7 +151,7 @@ func (n *scope) within(sub recording.Subject) bool {
 	})
 }
 
-// hurts tells whether it is the target that suffers: what was reported is what the user is
+// hurts reports whether it is the target that suffers: what was reported is what the user is
 // after, and late answers are those for which the target waits, too,
 // and a stream is that of others as well who may get it from the same server.
 func (n *scope) hurts(sym scene.Symptom, related ...recording.Subject) bool {
@@ -164,19 +164,19 @@ func (n *scope) hurts(sym scene.Symptom, related ...recording.Subject) bool {
 	return n.has(sym.Subject) || n.asked[scene.IDOf(sym.Subject)] || n.views(sym.Subject) || slices.ContainsFunc(related, n.has)
 }
 
-// pushed tells whether only streams were named, and of RTMP: the server sends these without being
+// pushed reports whether only streams were named, and of RTMP: the server sends these without being
 // asked for more. What viewers say to it before is answered late at times, and is not the stream;
 // one that therefore begins late is a symptom of its own.
 func (n *scope) pushed() bool {
 	return n.t.Name() == "" && len(n.streams) > 0 && !slices.ContainsFunc(n.streams, func(st *scene.Stream) bool { return st.Row.Protocol != "rtmp" })
 }
 
-// watches tells whether a subject is a stream that was asked for.
+// watches reports whether a subject is a stream that was asked for.
 func (n *scope) watches(sub recording.Subject) bool {
 	return n != nil && slices.ContainsFunc(n.streams, func(st *scene.Stream) bool { return scene.IDOf(st.Subject) == scene.IDOf(sub) })
 }
 
-// views tells whether a connection is a viewer's of a server that serves a watched stream.
+// views reports whether a connection is a viewer's of a server that serves a watched stream.
 func (n *scope) views(sub recording.Subject) bool {
 	at := n.s.Anchor(sub)
 	if at == nil || len(n.streams) == 0 {
@@ -186,7 +186,7 @@ func (n *scope) views(sub recording.Subject) bool {
 	return k != nil && n.s.Viewed(k)
 }
 
-// concerns tells whether a finding may concern the target, whomever it hurts: it is about a part of
+// concerns reports whether a finding may concern the target, whomever it hurts: it is about a part of
 // it, about whom it asks, about what its packets cross, or about the machine.
 func (n *scope) concerns(sub recording.Subject, related []recording.Subject) bool {
 	if n == nil || n.hurts(scene.Symptom{Subject: sub}, related...) {
@@ -199,7 +199,7 @@ func (n *scope) concerns(sub recording.Subject, related []recording.Subject) boo
 	return n.behind[sub.PID] || at != nil && n.crossed[at.ID] || sub.Kind == recording.KindPeer && n.peers[sub.Remote]
 }
 
-// ofMachine tells whether a subject is what all share.
+// ofMachine reports whether a subject is what all share.
 func (n *scope) ofMachine(sub recording.Subject) bool {
 	switch sub.Kind {
 	case recording.KindHost, recording.KindCPU, recording.KindMemory, recording.KindFunction, recording.KindDisk:
@@ -210,12 +210,12 @@ func (n *scope) ofMachine(sub recording.Subject) bool {
 	return false
 }
 
-// ours tells whether requests are the target's: that it answers, or whose answers it waits for.
+// ours reports whether requests are the target's: that it answers, or whose answers it waits for.
 func (n *scope) ours(p *ledger.Party) bool {
 	return n == nil || n.has(p.Subject) || slices.ContainsFunc(p.PIDs, func(pid int) bool { return n.pids[pid] })
 }
 
-// elsewhere tells whether a settled candidate is elsewhere: nothing that it explains is the
+// elsewhere reports whether a settled candidate is elsewhere: nothing that it explains is the
 // target's, and it is no part of the target.
 func (g *graph) elsewhere(c *candidate) bool {
 	f := c.finding
@@ -248,6 +248,6 @@ func (v *Verdict) Target() string {
 	}
 }
 
-// Ours tells whether requests are the target's: that it answers, or whose answers it waits for.
+// Ours reports whether requests are the target's: that it answers, or whose answers it waits for.
 // Without a target all are.
 func (v *Verdict) Ours(p *ledger.Party) bool { return v.scope.ours(p) }

@@ -29,7 +29,7 @@ func inSlices(e []suspect.Evidence, r *recording.Recording) {
 	}
 }
 
-// seenInSlices tells whether a measure that shows a suspect was taken in slices of the
+// seenInSlices reports whether a measure that shows a suspect was taken in slices of the
 // time: its silence alone clears nobody.
 func seenInSlices(sus *suspect.Suspect, r *recording.Recording) bool {
 	for _, n := range sus.Needs {

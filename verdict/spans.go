@@ -105,12 +105,12 @@ func weigh(sus *suspect.Suspect, s *scene.Scene, r *recording.Recording, l *ledg
 	return found
 }
 
-// allAlong tells whether a finding is of what a log of all the time tells.
+// allAlong reports whether a finding is of what a log of all the time tells.
 func allAlong(f suspect.Finding, span recording.Interval) bool {
 	return recording.StandsIn(f.Subject.PID) || !liesIn(f.Active, span)
 }
 
-// liesIn tells whether all that a finding acted in lies in a span.
+// liesIn reports whether all that a finding acted in lies in a span.
 func liesIn(active []recording.Interval, span recording.Interval) bool {
 	for _, i := range active {
 		if i.Start < span.Start.Add(-slack) || i.Start > span.End || i.End > span.End.Add(slack) {

@@ -16,7 +16,7 @@ type Standing string
 const (
 	Found    Standing = "culprit"
 	Unproved Standing = "unproved"        // something is wrong, and no cause was proved
-	Blind    Standing = "not-enough-seen" // what tells whether anybody was hurt was not measured
+	Blind    Standing = "not-enough-seen" // what shows whether anybody was hurt was not measured
 	Erring   Standing = "error-answers"   // some answers are errors: whether they are meant nobody said
 	Slow     Standing = "slow"            // nothing is held up, but answers take long: whether too long nobody said
 	Well     Standing = "nothing-wrong"
@@ -133,7 +133,7 @@ const (
 	ofSlice       = 0.1 // s
 )
 
-// unanswered tells that a service leaves requests without an answer, and not since nobody in it
+// unanswered reports that a service leaves requests without an answer, and not since nobody in it
 // has to work for them.
 func (v *Verdict) unanswered(p *ledger.Party) bool {
 	long := float64(unansweredFor)

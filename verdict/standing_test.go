@@ -52,7 +52,7 @@ func TestStanding(t *testing.T) {
 		{"too few to say so", Verdict{Ledger: party(0.6, 4, ledger.Call)}, recording.Recording{Coverage: covered(nil)}, Well, ""},
 		{"a recording that was cut off at its start", Verdict{Entries: []Entry{{State: NotSeen}, {State: NotSeen}}}, recording.Recording{}, Blind, "nothing to judge any of its suspects by"},
 		{"one suspect could not be seen", Verdict{Entries: []Entry{{State: NotSeen}, {State: Cleared}}}, recording.Recording{}, Well, ""},
-		{"something is wrong", Verdict{Abstained: "nobody was proved", Next: "strace"}, recording.Recording{Coverage: covered(unavailable)}, Unproved, "nobody was proved"},
+		{"something is wrong", Verdict{Abstained: "no cause was proved", Next: "strace"}, recording.Recording{Coverage: covered(unavailable)}, Unproved, "no cause was proved"},
 		{"a culprit", Verdict{Entries: []Entry{{State: Culprit}}}, recording.Recording{Coverage: covered(unavailable)}, Found, ""},
 	} {
 		c.v.Recording, c.v.Scene = &c.r, &scene.Scene{}
@@ -115,7 +115,7 @@ func TestACutViewIsSaidFirst(t *testing.T) {
 		warns  bool
 	}{
 		{"a culprit", Verdict{Entries: []Entry{{State: Culprit}}}, cut, true},
-		{"nobody was proved", Verdict{Abstained: "nobody was proved"}, cut, true},
+		{"nobody was proved", Verdict{Abstained: "no cause was proved"}, cut, true},
 		{"not enough seen: the line below says why", Verdict{}, cut, false},
 		{"all was seen", Verdict{Entries: []Entry{{State: Culprit}}}, nil, false},
 	} {

@@ -77,7 +77,7 @@ func symptoms(s *scene.Scene, r *recording.Recording, l *ledger.Ledger, n *scope
 // measured: somebody was seen to suffer.
 func measured(sym scene.Symptom) bool { return !sym.Inferred && !sym.Reported }
 
-// withoutInferred drops inferred symptoms where others were measured: those tell whether anybody was
+// withoutInferred drops inferred symptoms where others were measured: those show whether anybody was
 // hurt. A process that stands still for half of the time is kept in any case.
 func withoutInferred(all []scene.Symptom, seen bool) []scene.Symptom {
 	return slices.DeleteFunc(all, func(sym scene.Symptom) bool { return seen && sym.Inferred && sym.Share < 0.5 })
@@ -101,7 +101,7 @@ func shown(s *scene.Scene, have []scene.Symptom, c *candidate) bool {
 	return false
 }
 
-// stoodBefore tells whether all of what a stream was seen to suffer began before a cause did: it is
+// stoodBefore reports whether all of what a stream was seen to suffer began before a cause did: it is
 // no harm of that one.
 func stoodBefore(sym scene.Symptom, c *candidate) bool {
 	return sym.Subject.Kind == recording.KindStream && !slices.ContainsFunc(append(starts(sym.Active), sym.Onset), func(t recording.Time) bool {

@@ -62,7 +62,7 @@ func (x *service) locate(s *scene.Scene, r *recording.Recording) {
 	}
 }
 
-// is tells whether a subject is this service, or a connection of a client to it, and nothing besides: a process
+// is reports whether a subject is this service, or a connection of a client to it, and nothing besides: a process
 // that listens at another port too is not.
 func (x *service) is(s *scene.Scene, sub recording.Subject) bool {
 	if sub.Proto != "" && sub.Proto != x.subject.Proto {

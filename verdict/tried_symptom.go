@@ -49,7 +49,7 @@ func addTried(s *scene.Scene, all []*service) {
 	}
 }
 
-// notTheMedian tells that a cause is not why half of an experiment's requests or more were late: another
+// notTheMedian reports that a cause is not why half of an experiment's requests or more were late: another
 // experiment ruled it out, or it acted in less than half of the time.
 func notTheMedian(f suspect.Finding, sym scene.Symptom, window recording.Interval) bool {
 	if slices.ContainsFunc(f.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.Against && e.Origin == originTried }) {

@@ -22,13 +22,13 @@ func (v *Verdict) unclaimed(sym scene.Symptom) (text, next string) {
 	for _, role := range []ledger.Role{ledger.Serves, ledger.Calls} { // what happens inside tells more
 		for _, d := range v.Ledger.Felt {
 			if d.Party.Role == role && at(d.Party) && len(d.By) > 0 {
-				return fmt.Sprintf("%s of %s are held up at any moment (%s), and nobody was proved to cause it", Requests(d.Held), name, shares(d.By)), nextAt(d.By[0].Account, d.Party)
+				return fmt.Sprintf("%s of %s are held up at any moment (%s), and no cause was proved", Requests(d.Held), name, shares(d.By)), nextAt(d.By[0].Account, d.Party)
 			}
 		}
 		for _, p := range v.Ledger.Parties {
 			if p.Role == role && at(p) {
 				all := whole(p)
-				return fmt.Sprintf("answers of %s are late (of the time of all: %s), and nobody was proved to cause it", name, shares(all)), nextAt(all[0].Account, p)
+				return fmt.Sprintf("answers of %s are late (of the time of all: %s), and no cause was proved", name, shares(all)), nextAt(all[0].Account, p)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func nextAt(a ledger.Account, p *ledger.Party) string {
 	case ledger.Disk:
 		return fmt.Sprintf("iostat -x 1 5; cat /proc/%d/io   # which device, and who uses it", pid)
 	case ledger.Call:
-		return fmt.Sprintf("snag find --pid %d --for 60s   # whom it asks, and how long each call takes", pid)
+		return fmt.Sprintf("snag find --pid %d --for 60s   # which services it calls, and how long each call takes", pid)
 	}
 	return fmt.Sprintf("eu-stack -p %d   # in which functions its threads wait; a few times", pid)
 }

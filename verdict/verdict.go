@@ -46,7 +46,7 @@ type Link struct {
 // Entry is one suspect on one subject with its state; a suspect without findings
 // has one entry without a subject.
 type Entry struct {
-	ID      string // unique in this verdict: "nagle-delayed-ack#1"
+	ID      string // unique in this verdict, and the same whenever it is judged: "nagle-delayed-ack#4c1f09" (idOf)
 	Suspect *suspect.Suspect
 	State   State
 	// Elsewhere: neither it nor the harm that it explains is the target's, which the user named.

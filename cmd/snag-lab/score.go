@@ -250,7 +250,7 @@ func writeScore(w io.Writer, r score.Report, f scoreFlags) error {
 // noise seldom meets three runs of some forty.
 const flakyRuns = 2
 
-// passed tells whether the goals are met; of a short score, whether all is right.
+// passed reports whether the goals are met; of a short score, whether all is right.
 func (f *scoreFlags) passed(w io.Writer, snag score.Sheet) error {
 	if !f.short {
 		if unmet := snag.Unmet(); len(unmet) > 0 {

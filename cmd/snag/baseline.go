@@ -76,9 +76,10 @@ func (b *baselines) saveCommand() *cobra.Command {
 	var window time.Duration
 	var quiet, replace bool
 	cmd := &cobra.Command{
-		Use:   "save NAME",
-		Short: "Record this host now, as a good time",
-		Args:  cli.UsageArgs(cobra.ExactArgs(1), "a name for the good time, as before-release"),
+		Use:     "save NAME",
+		Short:   "Record this host now, as a good time",
+		Example: `  sudo snag baseline save before-release --for 60s`,
+		Args:    cli.UsageArgs(cobra.ExactArgs(1), "a name for the good time, as before-release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := b.file(args[0])
 			if err != nil {
@@ -136,9 +137,10 @@ func recordNow(cmd *cobra.Command, window time.Duration, quiet bool) (*recording
 func (b *baselines) listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the baselines",
-		Args:  noArgs,
+		Use:     "list",
+		Short:   "List the baselines",
+		Example: `  snag baseline list`,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			all, broken := b.all()
 			if broken != nil && all == nil {
@@ -210,9 +212,10 @@ func (b *baselines) checkCommand() *cobra.Command {
 	var window time.Duration
 	var quiet bool
 	cmd := &cobra.Command{
-		Use:   "check NAME",
-		Short: "Record this host now and compare it with a baseline",
-		Args:  cli.UsageArgs(cobra.ExactArgs(1), "a name for the good time, as before-release"),
+		Use:     "check NAME",
+		Short:   "Record this host now and compare it with a baseline",
+		Example: `  sudo snag baseline check before-release`,
+		Args:    cli.UsageArgs(cobra.ExactArgs(1), "a name for the good time, as before-release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := b.file(args[0])
 			if err != nil {

@@ -47,7 +47,7 @@ func remaining(dir string, told map[int]bool, say func(string)) []probes.Look {
 	return out
 }
 
-// seenToEnd tells whether a process was seen to end.
+// seenToEnd reports whether a process was seen to end.
 func seenToEnd(r *recording.Recording, p *scene.Process) bool {
 	return p != nil && slices.ContainsFunc(r.Events, func(e recording.Event) bool {
 		return e.Kind == recording.EventProcessGone && e.Subject.PID == p.Subject.PID && e.T >= p.Last().T

@@ -71,7 +71,7 @@ func (f *findFlags) checkOut(from *fetch.Source) error {
 // together is the verdict on what the hosts that matter recorded.
 type together struct {
 	names  []string // of the hosts whose recordings were judged
-	failed []string // sentences on hosts whose recording is missing, and on what else went wrong
+	failed []string // sentences on hosts whose recording is missing, and on what else failed
 	text   []byte   // as snag read writes it
 	code   int
 }

@@ -121,7 +121,8 @@ func showIncidentCommand(ring *string, stored *storedFlags) *cobra.Command {
 		Short: "Show the verdict of one incident",
 		Long: `Show the verdict of one incident, from its recording. N is its number, as snag incidents
 lists it; with --from HOST/TIME-N, as snag incidents --from lists it.`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1), "the number of an incident, as snag incidents lists it"),
+		Example: `  sudo snag incidents show 7`,
+		Args:    cli.UsageArgs(cobra.ExactArgs(1), "the number of an incident, as snag incidents lists it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := stored.store()
 			if err != nil {
@@ -151,6 +152,6 @@ lists it; with --from HOST/TIME-N, as snag incidents --from lists it.`,
 		},
 	}
 	f.register(cmd)
-	cmd.Flags().StringVar(&keep, "out", "", "of a store: keep the files of the incident in this folder")
+	cmd.Flags().StringVarP(&keep, "out", "o", "", "of a store: keep the files of the incident in this folder")
 	return cmd
 }

@@ -70,7 +70,8 @@ func judgeCommand() *cobra.Command {
 		Short: "Judge a recording again, with this version's rules",
 		Long: `Judge a recording again: one made by another version, or on another machine.
 DIR is the folder that snag find kept, or a packed recording. Exit codes as of find.`,
-		Args: cli.UsageArgs(cobra.ExactArgs(1), "the folder that snag find kept, or a packed recording"),
+		Example: `  snag judge /tmp/snag-20261121-045359-2871936418`,
+		Args:    cli.UsageArgs(cobra.ExactArgs(1), "the folder that snag find kept, or a packed recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return judgeStranger(cmd.Context(), args[0], f)
 		},

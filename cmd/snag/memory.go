@@ -47,7 +47,7 @@ func stayWithin(ctx context.Context, heap int64, first int) {
 	})
 }
 
-// each is garbage from the start: that it is collected tells that the collector ran.
+// each is garbage from the start: that it is collected reports that the collector ran.
 type each struct{ _ *byte } // with a pointer, so that it shares no block with others
 
 // eachCollection calls f after each run of the collector until ctx ends. A limit that is set

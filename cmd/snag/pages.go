@@ -58,7 +58,7 @@ func giveBackPages() {
 	}
 }
 
-// isStatic tells whether nothing in a program's file is changed when it is loaded: it
+// isStatic reports whether nothing in a program's file is changed when it is loaded: it
 // lies where it was linked to, and no loader fills in addresses, which would be lost.
 func isStatic(path string) bool {
 	f, err := elf.Open(path)

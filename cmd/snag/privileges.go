@@ -88,7 +88,7 @@ func (s *strangers) keep(path string) error {
 	return copyFolder(path, to)
 }
 
-// hasPrivate tells whether a folder holds what root can't read as an ordinary user.
+// hasPrivate reports whether a folder holds what root can't read as an ordinary user.
 func hasPrivate(dir string) bool {
 	found := false
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {

@@ -35,7 +35,7 @@ func newReadProgress(f *os.File, now time.Time) *readProgress {
 	return &readProgress{w: f, terminal: isTerminal(f), began: now, said: now, every: 10 * time.Second, marks: []readMark{{at: now}}}
 }
 
-// tick tells that done bytes of all were read; all is 0 where that is not known.
+// tick reports that done bytes of all were read; all is 0 where that is not known.
 func (p *readProgress) tick(now time.Time, done, all int64) {
 	p.marks = append(p.marks, readMark{now, done})
 	if len(p.marks) > recently {

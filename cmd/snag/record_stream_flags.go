@@ -29,7 +29,7 @@ func (f *streamFlags) register(cmd *cobra.Command) {
 	flags.DurationVar(&f.look, "picture-every", 30*time.Second, "of each stream a picture and a second of audio so often at the most")
 }
 
-// given tells whether any stream is asked for.
+// given reports whether any stream is asked for.
 func (f *streamFlags) given() bool { return len(f.urls) > 0 || f.list != "" || f.layers != "" }
 
 func (f *streamFlags) check() error {

@@ -44,7 +44,7 @@ func (f *writeFlags) check(ring string, more func() []remotewrite.Measured, note
 	flag := f.format.Flag
 	if f.url == "" {
 		if len(f.headers) > 0 || len(f.labels) > 0 || f.relabel != "" || f.token != "" {
-			return cli.Usage("%s-header, %s-label, %s-relabel and the like: with %s", flag, flag, flag, flag)
+			return cli.Usage("%s-header, %s-label, %s-relabel and the others of that name: with %s", flag, flag, flag, flag)
 		}
 		return nil
 	}

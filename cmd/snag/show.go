@@ -25,6 +25,8 @@ func showCommand() *cobra.Command {
 		Long: `Print what is in a recording: what host, when, what each probe measured and cost,
 how many rows of which table, which series. --table NAME prints one table's rows,
 a JSON object a line; --table samples the series with their values.`,
+		Example: `  snag show /tmp/snag-20261121-045359-2871936418
+  snag show /tmp/snag-20261121-045359-2871936418 --table sockets`,
 		Args: cli.UsageArgs(cobra.ExactArgs(1), "the folder that snag find kept, or a packed recording"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if asJSON && table != "" {

@@ -18,9 +18,10 @@ func suspectsCommand() *cobra.Command {
 	var pages string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "suspects [NAME]",
-		Short: "Print the catalogue: what each suspect needs, what speaks for and against it, its remedy",
-		Args:  cli.UsageArgs(cobra.MaximumNArgs(1)),
+		Use:     "suspects [NAME]",
+		Short:   "Print the catalogue: what each suspect needs, what speaks for and against it, its remedy",
+		Example: `  snag suspects listen-overflow`,
+		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if pages != "" {
 				return writePages(pages)

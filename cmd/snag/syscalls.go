@@ -162,7 +162,7 @@ func (f *syscallsFlags) record(ctx context.Context, dir string) error {
 	return err
 }
 
-// allEnded tells whether none of the processes is left: what there is to see was seen.
+// allEnded reports whether none of the processes is left: what there is to see was seen.
 func allEnded(pids []int) bool {
 	for _, pid := range pids {
 		if !ended(pid) {
@@ -172,7 +172,7 @@ func allEnded(pids []int) bool {
 	return true
 }
 
-// ended tells whether a process is gone, or waits for its parent to take note.
+// ended reports whether a process is gone, or waits for its parent to take note.
 func ended(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isTerminal tells whether a person sees what is written there: /dev/null is a
+// isTerminal reports whether a person sees what is written there: /dev/null is a
 // character device as well, and no terminal.
 func isTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)

@@ -69,7 +69,7 @@ func timelineOf(r *recording.Recording, subject string) []string {
 	return out
 }
 
-// isAbout tells whether an event is about what a person calls so: a stream by its name
+// isAbout reports whether an event is about what a person calls so: a stream by its name
 // or the last part of it, a peer by its address, a process by its name.
 func isAbout(e recording.Event, subject string) bool {
 	s := e.Subject

@@ -152,9 +152,10 @@ func applyPlan(cmd *cobra.Command, f *tuneFlags, v *verifyFlags, path string) er
 
 func tuneConfirm(f *tuneFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "confirm [ID]",
-		Short: "Keep what the last plan changed",
-		Args:  cli.UsageArgs(cobra.MaximumNArgs(1)),
+		Use:     "confirm [ID]",
+		Short:   "Keep what the last plan changed",
+		Example: `  sudo snag tune confirm`,
+		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				e, err := s.Confirm(id)
@@ -169,9 +170,10 @@ func tuneConfirm(f *tuneFlags) *cobra.Command {
 
 func tuneUndo(f *tuneFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "undo [ID]",
-		Short: "Take back what the last plan changed",
-		Args:  cli.UsageArgs(cobra.MaximumNArgs(1)),
+		Use:     "undo [ID]",
+		Short:   "Take back what the last plan changed",
+		Example: `  sudo snag tune undo 20261127-071533.120911`,
+		Args:    cli.UsageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onPlan(f, args, func(s *apply.Store, id string) error {
 				e, err := s.Undo(id, "asked for by a person")
@@ -229,9 +231,10 @@ func onPlan(f *tuneFlags, args []string, do func(*apply.Store, string) error) er
 func tuneStatus(f *tuneFlags) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "What was changed on this host, and what of it still holds",
-		Args:  cli.UsageArgs(cobra.NoArgs),
+		Use:     "status",
+		Short:   "What was changed on this host, and what of it still holds",
+		Example: `  snag tune status`,
+		Args:    cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return onPlan(f, nil, func(s *apply.Store, _ string) error {
 				all, err := s.All()

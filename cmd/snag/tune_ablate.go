@@ -69,7 +69,7 @@ counter of the kernel (counter:UdpRcvbufErrors; rate:TcpInSegs where more is bet
 or a symptom of snag's (symptom:datagrams-lost). The default is time with --load, and
 what the plan is verified by without.
 
-Exit codes: 0 each setting is told or the time is over, 1 failed, 2 usage.`,
+Exit codes: 0 each setting is decided or the time is over, 1 failed, 2 usage.`,
 		Example: `  sudo snag tune ablate plan.yaml --load 'curl -so /dev/null http://10.0.0.2/big'
   sudo snag tune ablate /etc/sysctl.d --load 'wrk -d 5s http://10.0.0.2/' --measure wrk
   sudo snag tune ablate /etc/sysctl.d/99-blog.conf --measure counter:UdpRcvbufErrors --out kept.yaml`,
@@ -165,7 +165,7 @@ func ablateRun(cmd *cobra.Command, t *tuneFlags, f *ablateFlags, path string) er
 const longestRun = 2 * time.Minute
 
 // keepsTime has each run measure at least from one onset of the plan's trouble to the
-// next, where its recording tells that: shorter runs hit or miss it, whatever is set.
+// next, where its recording reports that: shorter runs hit or miss it, whatever is set.
 func (f *ablateFlags) keepsTime(p *plan.Plan, asked bool) {
 	if p == nil || p.For.Recording == "" {
 		return

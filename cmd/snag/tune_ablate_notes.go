@@ -64,7 +64,7 @@ func (a *ablation) notes(out io.Writer) {
 	}
 }
 
-// perRun tells whether --for says how long a run measures.
+// perRun reports whether --for says how long a run measures.
 func (a *ablation) perRun() bool {
 	return a.bench.Figure.Kind == figure.Counter || a.bench.Figure.Kind == figure.Symptom
 }

@@ -123,9 +123,10 @@ func writeExport(out io.Writer, r export.Result, dir string) error {
 func tuneCheck() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "check PLAN...",
-		Short: "Say all that is wrong with plan files, for review; it needs no root and looks at no host",
-		Args:  cli.UsageArgs(cobra.MinimumNArgs(1), "the file of a plan, made by snag tune plan --out FILE"),
+		Use:     "check PLAN...",
+		Short:   "Say all that is wrong with plan files, for review; it needs no root and looks at no host",
+		Example: `  snag tune check plans/*.yaml`,
+		Args:    cli.UsageArgs(cobra.MinimumNArgs(1), "the file of a plan, made by snag tune plan --out FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var all []error
 			rows := []checkedRow{}

@@ -35,7 +35,8 @@ func versionCommand() *cobra.Command {
 		Long: `Prints the version, the commit and its date, and which features of this host's kernel snag
 can use. It works without root, and says then what it could not ask. As root it loads a BPF
 program of two instructions, and removes it, to see whether the kernel permits that.`,
-		Args: cli.UsageArgs(cobra.NoArgs),
+		Example: `  sudo snag version`,
+		Args:    cli.UsageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild("/proc", "/sys")
 			if asJSON {

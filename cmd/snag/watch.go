@@ -61,7 +61,7 @@ payload is kept, except with --picture: a key picture and a second of audio now 
 then, until they are judged.
 name=…, threshold=… and label.KEY=… may follow a URL in the same argument.
 
-In a terminal it shows a table, the sick first. Elsewhere it writes a line for
+In a terminal it shows a table, the faulty first. Elsewhere it writes a line for
 each event and a summary every 10 s; with --json an object a line (docs/watch.md).
 
 Exit codes: 0 ended by --for, q or Ctrl-C and every stream was healthy, 10 a stream
@@ -130,7 +130,7 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 	case !f.isPassive() && len(f.urls) == 0 && f.list == "" && f.layers == "" && len(f.discover) == 0:
 		return cli.Usage("what is to be watched? give a URL, --list FILE or --discover KIND:URL (snag watch --help)")
 	case changed("discover-credentials") && len(f.discover) == 0:
-		return cli.Usage("--discover-credentials says with what to ask: --discover KIND:URL says whom, and is missing")
+		return cli.Usage("--discover-credentials says how to log in, and --discover KIND:URL, which says where, is missing")
 	case watch.LayersOfEach(f.layers) && f.list == "" && len(f.discover) == 0:
 		return cli.Usage("--layers with {…} is for each stream of --list or --discover: give one of them, or write URLs")
 	case changed("for") && (f.window < time.Second || f.window > maxFor):

@@ -77,7 +77,7 @@ func (h *hostside) run(ctx context.Context) {
 	}
 }
 
-// record fills one recording, and tells whether a stream stopped in it.
+// record fills one recording, and reports whether a stream stopped in it.
 func (h *hostside) record(ctx context.Context, dir string) (stopped bool, err error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -106,7 +106,7 @@ func (h *hostside) record(ctx context.Context, dir string) (stopped bool, err er
 
 func laterOf(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-// judge tells what a recording says of each stream that suffered in it; false: of none.
+// judge reports what a recording says of each stream that suffered in it; false: of none.
 func (h *hostside) judge(dir string) bool {
 	h.judged = time.Now()
 	r, err := recording.OpenOwn(dir)
@@ -117,7 +117,7 @@ func (h *hostside) judge(dir string) bool {
 	v := verdict.Judge(r)
 	told := h.w.Judge(func(stream, layer string) (watch.Judged, bool) {
 		b, ok := report.BriefOn(v, recording.Stream{Name: stream, Layer: layer})
-		return watch.Judged{Culprit: b.Culprit, Subject: b.Subject, Confidence: b.Confidence, Text: b.Text, Recording: dir}, ok
+		return watch.Judged{Culprit: b.Culprit, Subject: b.Subject, Confidence: b.Confidence, Proof: b.Proof, Text: b.Text, Recording: dir}, ok
 	})
 	for _, j := range told {
 		h.tell(j)

@@ -37,7 +37,7 @@ func TestWatchOfPublishersThatComeLate(t *testing.T) {
 	}
 	within(t, "the first publisher is gone", func() bool { return strings.Contains(says(), "again  ended") })
 	publishFilm(t, server, "again", "null", inH264...)
-	within(t, "its timestamps begin anew", func() bool { return strings.Contains(says(), "again  its timestamps begin anew, at ") })
+	within(t, "its timestamps begin again", func() bool { return strings.Contains(says(), "again  its timestamps begin again, at ") })
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -42,13 +42,13 @@ func parseDNS(rest string, dial Dial) (Source, error) {
 		}
 		n.name, n.port = n.name[:at], n.name[at+1:]
 		if p, err := strconv.ParseUint(n.port, 10, 16); err != nil || p == 0 {
-			return nil, fmt.Errorf("%q is no port", shown(n.port))
+			return nil, fmt.Errorf("%q is not a port", shown(n.port))
 		}
 	default:
-		return nil, fmt.Errorf("%q is no type of record that has targets: SRV, A, AAAA or MX", shown(n.kind))
+		return nil, fmt.Errorf("%q records have no targets: use SRV, A, AAAA or MX", shown(n.kind))
 	}
 	if n.name == "" || strings.ContainsAny(n.name, ": /") {
-		return nil, fmt.Errorf("%q is no name: write dns:_rtmp._tcp.example.com, or dns:A:host:port", shown(n.name))
+		return nil, fmt.Errorf("%q is not a name: write dns:_rtmp._tcp.example.com, or dns:A:host:port", shown(n.name))
 	}
 	if n.every, err = every(options, dnsEvery); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func parseKubernetes(rest string, dial Dial) (Source, error) {
 	}
 	r, known := roles[u.Path]
 	if !known {
-		return nil, fmt.Errorf("%q is no role: %v", shown(u.Path), slices.Sorted(maps.Keys(roles)))
+		return nil, fmt.Errorf("%q is not a role: one of %v", shown(u.Path), slices.Sorted(maps.Keys(roles)))
 	}
 	o, err := options(u.RawQuery, "namespace", "selector", "field", "api", "token_file", "ca_file")
 	if err != nil {

@@ -15,7 +15,7 @@ func parseStatic(rest string, _ Dial) (Source, error) {
 	for address := range strings.SplitSeq(rest, ",") {
 		if address = strings.TrimSpace(address); address != "" {
 			if strings.ContainsAny(address, " /?#\t") {
-				return nil, fmt.Errorf("%q is no address: write host:port,host:port", shown(address))
+				return nil, fmt.Errorf("%q is not an address: write host:port,host:port", shown(address))
 			}
 			out = append(out, Target{Address: address, Labels: map[string]string{}})
 		}

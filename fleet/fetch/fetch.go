@@ -126,9 +126,9 @@ func (s *Source) places(host string, addresses []string) (out []string, err erro
 	if strings.Contains(s.template, "{host}") {
 		switch {
 		case folder && (host == "" || strings.ContainsAny(host, "/\x00") || host == "." || host == ".."):
-			return nil, fmt.Errorf("the host's name %q is no name of a folder", host)
+			return nil, fmt.Errorf("the host's name %q can't name a folder", host)
 		case !folder && !aName.MatchString(host):
-			return nil, fmt.Errorf("the host's name %q is no name in a URL: use {address}", host)
+			return nil, fmt.Errorf("the host's name %q can't be a part of a URL: use {address}", host)
 		}
 	}
 	if !strings.Contains(s.template, "{address}") {

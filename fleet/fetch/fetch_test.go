@@ -205,12 +205,12 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, host := range []string{"../../etc", "..", ""} {
-		if err := folder.Get(t.Context(), host, nil, at.Add(-time.Minute), at, filepath.Join(t.TempDir(), "x")); err == nil || !strings.Contains(err.Error(), "no name of a folder") {
+		if err := folder.Get(t.Context(), host, nil, at.Add(-time.Minute), at, filepath.Join(t.TempDir(), "x")); err == nil || !strings.Contains(err.Error(), "can't name a folder") {
 			t.Errorf("%q: %v", host, err)
 		}
 	}
 	for _, host := range []string{"evil.example/x", "evil.example?", "evil.example#", "a@evil.example", "evil.example:443", "", "\x1b[31m"} {
-		if _, err := url.places(host, nil); err == nil || !strings.Contains(err.Error(), "no name in a URL") {
+		if _, err := url.places(host, nil); err == nil || !strings.Contains(err.Error(), "can't be a part of a URL") {
 			t.Errorf("%q: %v", host, err)
 		}
 	}

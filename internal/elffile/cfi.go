@@ -51,7 +51,7 @@ type Row struct {
 	Signal bool
 }
 
-// Outermost tells that there is no return address: the thread begins here.
+// Outermost reports that there is no return address: the thread begins here.
 func (r *Row) Outermost() bool { return r.Rules[RegRA].Kind == RuleUndefined }
 
 var errCFI = errors.New("call frame information that is not read")
@@ -59,7 +59,7 @@ var errCFI = errors.New("call frame information that is not read")
 // mostCFI bytes of one entry are read.
 const mostCFI = 64 << 10
 
-// HasFrames tells whether the file has call frame information for its code, and a table
+// HasFrames reports whether the file has call frame information for its code, and a table
 // to find it. Compilers write an entry for each function; a few entries in all are those
 // of the files that start a program, beside a library without (musl's).
 func (f *File) HasFrames() bool {

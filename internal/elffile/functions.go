@@ -57,7 +57,7 @@ func (f *File) Functions() *Functions {
 	return nil
 }
 
-// HasSymbols tells whether the file has its full table of symbols.
+// HasSymbols reports whether the file has its full table of symbols.
 func (f *File) HasSymbols() bool {
 	_, ok := f.section(".symtab")
 	return ok

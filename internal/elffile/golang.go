@@ -13,7 +13,7 @@ const (
 	magicGo120 = 0xfffffff1
 )
 
-// IsGo tells whether the file is a Go program: its functions keep frame pointers and
+// IsGo reports whether the file is a Go program: its functions keep frame pointers and
 // have no call frame information that the file tells.
 func (f *File) IsGo() bool {
 	_, ok := f.section(pclntab...)

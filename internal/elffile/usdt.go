@@ -7,7 +7,7 @@ import (
 )
 
 // Probe is a static probe (USDT), a place in a program that its authors marked for
-// tracers: a no-op instruction, and a note of type stapsdt that tells where it
+// tracers: a no-op instruction, and a note of type stapsdt that reports where it
 // is and which registers hold its arguments
 // (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
 type Probe struct {

@@ -53,7 +53,7 @@ type Stamp struct {
 	HasUptime, HasWall, HasNanos bool
 }
 
-// Known tells whether any clock was on the line.
+// Known reports whether any clock was on the line.
 func (s Stamp) Known() bool { return s.HasUptime || s.HasWall || s.HasNanos }
 
 // before is the stamp a length earlier. Not before the JVM began: stamps are cut to
@@ -91,7 +91,7 @@ type Event struct {
 	Before, After, Total int64
 }
 
-// Full tells whether a pause went over the whole heap with the program stopped.
+// Full reports whether a pause went over the whole heap with the program stopped.
 func (e *Event) Full() bool {
 	return e.Kind == Pause && strings.Contains(e.Name, "Full")
 }
@@ -106,7 +106,7 @@ const (
 	mostRecord = 256 << 10
 )
 
-// Reader takes a log in pieces and tells what is in it. The zero value is ready.
+// Reader takes a log in pieces and reports what is in it. The zero value is ready.
 type Reader struct {
 	emit      func(*Event)
 	tail      []byte // of a line that is not whole yet
@@ -144,7 +144,7 @@ func (r *Reader) Feed(b []byte, emit func(*Event)) {
 	}
 }
 
-// End tells what the log's last bytes held without a line's end, and a collection
+// End reports what the log's last bytes held without a line's end, and a collection
 // of JDK 8 whose details were awaited.
 func (r *Reader) End(emit func(*Event)) {
 	r.emit = emit
@@ -158,7 +158,7 @@ func (r *Reader) End(emit func(*Event)) {
 // Collector is the collector that the log has named so far; "" of none.
 func (r *Reader) Collector() string { return r.collector }
 
-// Is tells which collector the log is of, for one whose beginning is not read.
+// Is reports which collector the log is of, for one whose beginning is not read.
 func (r *Reader) Is(collector string) { r.collector = collector }
 
 func (r *Reader) keep(b []byte) {

@@ -81,7 +81,7 @@ func (r *Reader) legacyLine(line []byte) {
 	}
 }
 
-// goesOn tells what became of a collection, " 3054K->3065K(13056K), 0.0077 secs]" or
+// goesOn reports what became of a collection, " 3054K->3065K(13056K), 0.0077 secs]" or
 // " [PSYoungGen: …", from what other options put between it and its beginning.
 func goesOn(text []byte) bool {
 	if hasPrefix(text, "(") && bytes.HasSuffix(text, []byte(" secs]")) { // " (to-space exhausted), 0.0279974 secs]"

@@ -1,4 +1,4 @@
-// Package inlined tells which functions a compiler put into another one at an address,
+// Package inlined reports which functions a compiler put into another one at an address,
 // out of a program's debugging information (DWARF 5, section 3.3.8.2): that of C++, Rust,
 // Go and whatever else has it.
 package inlined

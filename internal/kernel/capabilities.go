@@ -13,7 +13,7 @@ import (
 // Caps is a set of capabilities, a bit each (capabilities(7)).
 type Caps uint64
 
-// Has tells whether a capability (unix.CAP_…) is in the set.
+// Has reports whether a capability (unix.CAP_…) is in the set.
 func (c Caps) Has(capability int) bool { return c&(1<<uint(capability)) != 0 }
 
 // Capabilities reads the effective capabilities of this process.
@@ -41,7 +41,7 @@ func parseCaps(status []byte) (Caps, error) {
 	return 0, fmt.Errorf("no CapEff line")
 }
 
-// SeesDescriptors tells whether this process may read what other users' descriptors are
+// SeesDescriptors reports whether this process may read what other users' descriptors are
 // (CAP_SYS_PTRACE, proc_fd_access_allowed in fs/proc/base.c). A security module may refuse
 // single ones even so: process 1 of a container, say. No capability would change that.
 func SeesDescriptors(proc string) bool {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// SeesOthers tells what is lacking where an AppArmor profile keeps this process from reading others, which no
+// SeesOthers reports what is lacking where an AppArmor profile keeps this process from reading others, which no
 // capability changes: docker-default allows ptrace only between containers of that profile. nil where nothing is.
 func SeesOthers(proc string) *Lack {
 	return confined(proc, func(path string) error {

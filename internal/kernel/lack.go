@@ -37,7 +37,7 @@ const (
 // BTFPath is where the kernel describes its own types, below the root of sysfs.
 const BTFPath = "/kernel/btf/vmlinux"
 
-// CanLoad tells why no BPF program of snag's can be loaded here, nil when one
+// CanLoad reports why no BPF program of snag's can be loaded here, nil when one
 // can, as far as can be told without trying. proc and sys are the roots of
 // procfs and sysfs.
 func CanLoad(proc, sys string) *Lack {

@@ -19,7 +19,7 @@ func Modules() string {
 	return "/lib/modules/" + unix.ByteSliceToString(u.Release[:])
 }
 
-// ModuleThere tells whether a module is part of the kernel or loaded. Where nf_tables
+// ModuleThere reports whether a module is part of the kernel or loaded. Where nf_tables
 // is neither there are no rules, and asking would have the kernel load it
 // (net/netfilter/nfnetlink.c, nfnetlink_rcv_msg).
 func ModuleThere(proc, sys, modules, name string) bool {

@@ -13,7 +13,7 @@ import (
 // include/linux/proc_ns.h).
 const initialPIDs = "pid:[4026531836]"
 
-// SeesPIDs tells what is lacking where processes have other numbers here than BPF
+// SeesPIDs reports what is lacking where processes have other numbers here than BPF
 // programs see, which are the host's (bpf_get_current_pid_tgid); nil where nothing is.
 func SeesPIDs(proc string) *Lack {
 	ns, err := os.Readlink(proc + "/self/ns/pid")
@@ -26,7 +26,7 @@ func SeesPIDs(proc string) *Lack {
 	}
 }
 
-// SeesProcesses tells what is lacking where procfs is mounted so that it hides the
+// SeesProcesses reports what is lacking where procfs is mounted so that it hides the
 // processes of other users (hidepid, proc(5)), and this one may not see them; nil where
 // nothing is.
 func SeesProcesses(proc string) *Lack {

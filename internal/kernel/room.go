@@ -21,7 +21,7 @@ const (
 	leastEntries = 1024
 )
 
-// Tight tells whether the memory control group of this process leaves it little, and how
+// Tight reports whether the memory control group of this process leaves it little, and how
 // much.
 func Tight(proc, sys string) (left int64, is bool) {
 	left = Room(proc, sys)

@@ -99,7 +99,7 @@ func typeName(t btf.Type) string {
 	return t.TypeName()
 }
 
-// HasTracepoint tells whether the running kernel has a tracepoint.
+// HasTracepoint reports whether the running kernel has a tracepoint.
 func HasTracepoint(types *btf.Spec, name string) bool {
 	_, err := TracepointArgs(types, name)
 	return err == nil

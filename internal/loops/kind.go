@@ -17,7 +17,7 @@ type round struct {
 	outcome int  // and in this register; -1: in none
 }
 
-// kindOf tells what the instructions of a round do.
+// kindOf reports what the instructions of a round do.
 func kindOf(steps []step) Kind {
 	r := round{slots: map[x86asm.Mem]int{}, written: map[int]bool{}, fresh: map[int]bool{}, outcome: -1}
 	for _, s := range steps {

@@ -1,4 +1,4 @@
-// Package loops reads the machine code around an instruction and tells whether the loop
+// Package loops reads the machine code around an instruction and reports whether the loop
 // that it lies in does work, or only waits until another thread writes to memory: which
 // is what a lock that spins looks like, whatever its name. For x86-64.
 package loops
@@ -73,7 +73,7 @@ func Around(code []byte, at int) (Loop, bool) {
 	return l, true
 }
 
-// Touches tells whether the instruction at an offset, one of the few behind it or the one
+// Touches reports whether the instruction at an offset, one of the few behind it or the one
 // before it is an atomic operation or a pause. Where there is no loop it may be a
 // function that one calls for each try.
 func Touches(code []byte, at int) bool {

@@ -170,7 +170,7 @@ func IDOf(link string) (uint64, error) {
 	return id, nil
 }
 
-// InOwn tells whether a process lives in the caller's namespace, without the
+// InOwn reports whether a process lives in the caller's namespace, without the
 // right to read its link. The caller's is its thread's: /proc/self is the first
 // thread, which may be in another namespace at the moment (Do).
 func InOwn(proc string, pid int) bool {

@@ -91,7 +91,7 @@ func (p Pick) Of(values []byte) (sum uint64, ok bool) {
 	return sum, true
 }
 
-// HasDigit tells whether a name has a number in it, as those of queues have.
+// HasDigit reports whether a name has a number in it, as those of queues have.
 func HasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 var (

@@ -38,7 +38,7 @@ type Packet struct {
 	Seq, Ack uint32 // TCP
 	Window   uint16 // TCP, not scaled
 	Options  []byte // TCP's, as far as they were captured: see ReadOptions
-	// Cut tells that the capture cut options off.
+	// Cut reports that the capture cut options off.
 	Cut     bool
 	Payload []byte
 	// Len is the payload's length on the wire; more than len(Payload) where the

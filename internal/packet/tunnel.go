@@ -26,7 +26,7 @@ const mostTunnels = 4
 
 // Unwrap puts the packet that a tunnel carries in the place of the tunnel's, as often as there is
 // one: of IP in IP, GRE, ERSPAN, VXLAN, GENEVE, GTP-U and Teredo. What is encrypted stays as it is. It
-// tells whether there was one.
+// reports whether there was one.
 func (ip *IP) Unwrap() (any bool) {
 	for range mostTunnels {
 		proto, n, ok := ip.wraps()
@@ -85,7 +85,7 @@ func frame(b []byte, n int) (proto uint16, at int, ok bool) {
 	return binary.BigEndian.Uint16(b[n+12:]), n + 14, true
 }
 
-// inner is an IP packet at n, whose version tells which.
+// inner is an IP packet at n, whose version reports which.
 func inner(b []byte, n int) (proto uint16, at int, ok bool) {
 	if n >= len(b) {
 		return 0, 0, false

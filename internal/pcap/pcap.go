@@ -82,7 +82,7 @@ type TornError struct {
 	Offset int64  // of the record that could not be read
 	Frames uint64 // that came before
 	Err    error
-	// Source tells that Err is that of whoever gives the bytes, and no fault of theirs.
+	// Source reports that Err is that of whoever gives the bytes, and no fault of theirs.
 	Source bool
 }
 

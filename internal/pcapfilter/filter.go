@@ -10,7 +10,7 @@ import (
 	"snag/internal/packet"
 )
 
-// Filter tells whether a packet matches. Both ports are 0 where it has none.
+// Filter reports whether a packet matches. Both ports are 0 where it has none.
 type Filter func(p *Packet) bool
 
 // Packet is what filters look at.

@@ -35,7 +35,7 @@ func (c *Conn) Name() string {
 	return c.verb + " " + c.app + "/" + c.name
 }
 
-// Learn reads bytes that the client sent and tells whether the name is another now.
+// Learn reads bytes that the client sent and reports whether the name is another now.
 // offset is how many it had sent before; beyond the first, bytes may begin anywhere.
 func (c *Conn) Learn(offset uint64, b []byte) (changed bool) {
 	was := c.Name()

@@ -80,7 +80,7 @@ func Open(name string) (*Folder, error) {
 	return f, nil
 }
 
-// ours tells why the folder can't be trusted, if it can't.
+// ours reports why the folder can't be trusted, if it can't.
 func (f *Folder) ours() error {
 	st, err := f.file.Stat()
 	if err != nil {

@@ -47,7 +47,7 @@ var Always = func() map[string]bool {
 	return out
 }()
 
-// Wanted tells whether a counter is recorded at all.
+// Wanted reports whether a counter is recorded at all.
 func Wanted(proto, key string) bool {
 	return strings.Contains(protocols, " "+proto+" ") && !strings.Contains(settings, " "+key+" ")
 }

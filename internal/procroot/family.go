@@ -28,7 +28,7 @@ func ForkedBy(proc string, pid int) int {
 	return parent
 }
 
-// Forks tells whether a process has children that run its own program: it forks workers for what is asked
+// Forks reports whether a process has children that run its own program: it forks workers for what is asked
 // of it, as a database or a web server does. Children that one of its other threads began are not found.
 func Forks(proc string, pid int) bool {
 	return slices.ContainsFunc(Children(proc, pid, pid), func(child int) bool { return ForkedBy(proc, child) == pid })

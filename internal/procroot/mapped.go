@@ -76,7 +76,7 @@ func inRoot(proc string, pid int, m Mapping, exactly bool) (*os.File, os.FileInf
 	return f, info, err
 }
 
-// isFile tells whether this is the mapped file.
+// isFile reports whether this is the mapped file.
 func isFile(info os.FileInfo, m Mapping, exactly bool) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -52,7 +52,7 @@ func (l *List[T, E]) Remove(e *T) {
 	*at = Links[T]{}
 }
 
-// Use tells that an entry of this list was used.
+// Use reports that an entry of this list was used.
 func (l *List[T, E]) Use(e *T) {
 	if l.last != e {
 		l.Remove(e)

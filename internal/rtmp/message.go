@@ -79,7 +79,7 @@ type Message struct {
 }
 
 // Impossible is why bytes can't be RTMP chunks, or not those that a parser in
-// this state would be given. Parser.Offset tells where. A parser that said it once
+// this state would be given. Parser.Offset reports where. A parser that said it once
 // says it until Reset.
 type Impossible uint8
 

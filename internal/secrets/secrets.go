@@ -37,7 +37,7 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// names tells whether a name is that of a secret. Its words are split at what is no letter or
+// names reports whether a name is that of a secret. Its words are split at what is no letter or
 // digit, and where a capital begins.
 func names(name string) bool {
 	words := wordsOf(name)
@@ -125,7 +125,7 @@ func Line(line string) string {
 	return strings.Join(Mask(strings.Split(line, " ")), " ")
 }
 
-// option tells whether an argument is an option's name whose value comes next.
+// option reports whether an argument is an option's name whose value comes next.
 func option(arg string) bool {
 	return strings.HasPrefix(arg, "-") && !strings.ContainsAny(arg, "=: \t/@")
 }

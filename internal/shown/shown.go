@@ -38,7 +38,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Safe tells whether Text would leave s as it is.
+// Safe reports whether Text would leave s as it is.
 func Safe(s string) bool { return firstHidden(s) < 0 }
 
 func visible(r rune) string {

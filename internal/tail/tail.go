@@ -33,7 +33,7 @@ func (t *Buffer) Bytes() []byte {
 	return t.b
 }
 
-// Cut tells whether there were more.
+// Cut reports whether there were more.
 func (t *Buffer) Cut() bool {
 	t.cutOff()
 	return t.cut

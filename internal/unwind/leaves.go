@@ -55,7 +55,7 @@ func Leaves(code Code, at Registers, s Stack, chain []uint64, most int) Walk {
 	return w.Walk
 }
 
-// keeps tells whether a caller is code that keeps frame pointers itself, so that the
+// keeps reports whether a caller is code that keeps frame pointers itself, so that the
 // chain goes on rightly from it.
 func (w *walker) keeps(address uint64) bool {
 	row, kind := w.code.Row(address - 1)

@@ -13,7 +13,7 @@ const (
 	mostScanned = 1024
 	// biggest function that a direct call leads into, where its name is not known, bytes.
 	biggest = 8192
-	// beforeReturn bytes of code tell whether they end in a call.
+	// beforeReturn bytes of code show whether they end in a call.
 	beforeReturn = 7
 )
 
@@ -68,13 +68,13 @@ func returnsTo(code Code, address uint64) (callKind, uint64) {
 	return kind, address + uint64(int64(to))
 }
 
-// returns tells whether an address is one that a call returns to.
+// returns reports whether an address is one that a call returns to.
 func returns(code Code, address uint64) bool {
 	kind, _ := returnsTo(code, address)
 	return kind != noCall
 }
 
-// calls tells whether the call before the address leads to the function that inside lies
+// calls reports whether the call before the address leads to the function that inside lies
 // in. bare: it is one that others call by a pointer within one object, as assembly is.
 func calls(code Code, address, inside uint64, bare bool) bool {
 	kind, target := returnsTo(code, address)
@@ -174,7 +174,7 @@ func (w *walker) ahead(at Registers) int {
 	return lookAhead
 }
 
-// isFrame tells whether an address above above is that of a frame with a frame pointer:
+// isFrame reports whether an address above above is that of a frame with a frame pointer:
 // below a word that stands behind a call.
 func (w *walker) isFrame(address, above uint64) bool {
 	if address < above || address%8 != 0 {

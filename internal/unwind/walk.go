@@ -71,7 +71,7 @@ type walker struct {
 	start uint64
 }
 
-// onChain tells whether the frame pointer is still the one that the chain began at.
+// onChain reports whether the frame pointer is still the one that the chain began at.
 func (w *walker) onChain() bool {
 	bp, ok := w.at.Get(elffile.RegBP)
 	return ok && bp == w.start && len(w.chain) > 1
@@ -149,7 +149,7 @@ func (w *walker) step(row *elffile.Row, kind Kind) (Registers, error) {
 	return w.guess(false)
 }
 
-// runs tells whether there is code where a call returns to.
+// runs reports whether there is code where a call returns to.
 func (w *walker) runs(at *Registers, exact bool) bool {
 	address := at.IP()
 	if !exact {
@@ -180,7 +180,7 @@ func (w *walker) guess(bare bool) (Registers, error) {
 	return next, nil
 }
 
-// returnsFromSignal tells whether the frame is the code that a signal's handler returns
+// returnsFromSignal reports whether the frame is the code that a signal's handler returns
 // to.
 func (w *walker) returnsFromSignal() bool {
 	var b [len(sigreturn)]byte

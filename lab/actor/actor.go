@@ -90,7 +90,7 @@ func setComm(comm string) error {
 
 func ready() { fmt.Println("ready") }
 
-// sleep waits for d or the context's end, and tells whether to go on.
+// sleep waits for d or the context's end, and reports whether to go on.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -194,7 +194,7 @@ func (l *spinLock) give() { l.word.Store(0) }
 
 func micros(v *atomic.Int64) time.Duration { return time.Duration(v.Load()) * time.Microsecond }
 
-// handle tells whether the request is to be answered.
+// handle reports whether the request is to be answered.
 func (s *service) handle(w *backendOf) bool {
 	s.table.Lock()
 	s.served++

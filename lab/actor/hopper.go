@@ -44,7 +44,7 @@ var hopper = Actor{
 	},
 }
 
-// hop makes one request and tells how it went.
+// hop makes one request and reports how it went.
 func hop(to string) string {
 	conn, err := net.DialTimeout("tcp4", to, 5*time.Second)
 	if err != nil {

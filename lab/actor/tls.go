@@ -180,7 +180,7 @@ var tlsClient = Actor{
 	},
 }
 
-// askOver asks once and tells what came of it.
+// askOver asks once and reports what came of it.
 func askOver(c *tls.Conn) string {
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(2 * time.Second))

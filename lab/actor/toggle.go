@@ -42,7 +42,7 @@ func (t *toggle) turn() {
 	}
 }
 
-// isOn tells whether it is on now.
+// isOn reports whether it is on now.
 func (t *toggle) isOn() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

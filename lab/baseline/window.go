@@ -7,7 +7,7 @@ import (
 	"snag/recording"
 )
 
-// perNamespace tells whether a counter belongs to a network namespace; the others
+// perNamespace reports whether a counter belongs to a network namespace; the others
 // are the machine's.
 func perNamespace(name string) bool {
 	for _, prefix := range []string{"node_netstat_", "node_network_", "node_qdisc_", "snag_qdisc_", "node_sockstat_TCP", "node_sockstat_UDP"} {

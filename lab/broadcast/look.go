@@ -101,7 +101,7 @@ func (b *Broadcast) Observe(d time.Duration) (Watched, error) {
 	return w, nil
 }
 
-// Stood tells whether the stream stood still at the viewer for longer than a freeze.
+// Stood reports whether the stream stood still at the viewer for longer than a freeze.
 func (w Watched) Stood() bool { return w.Viewer.Length > 2*time.Second }
 
 // NotTheEncoder is why the encoder did not stop, by what came to its server; nil

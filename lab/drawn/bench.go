@@ -62,7 +62,7 @@ func (b *Bench) ClientLog(name string) string {
 	return path
 }
 
-// Built tells whether a fault of that name is to be built in: it is the one picked, and
+// Built reports whether a fault of that name is to be built in: it is the one picked, and
 // this is the faulty run. For faults that can't be switched on a running service: Whole.
 func (b *Bench) Built(name string) bool {
 	is := b.Faulty && b.Fault.Name == name
@@ -79,7 +79,7 @@ func (b *Bench) Switch(name string, on, off func()) {
 	}
 }
 
-// prepared tells whether Build did with the fault what the family says of it.
+// prepared reports whether Build did with the fault what the family says of it.
 func (b *Bench) prepared(f Family) error {
 	switch {
 	case !b.Faulty:
@@ -94,7 +94,7 @@ func (b *Bench) prepared(f Family) error {
 	return nil
 }
 
-// Noise tells whether a noisy family's noise is to be made.
+// Noise reports whether a noisy family's noise is to be made.
 func (b *Bench) Noise() bool { return !b.Quiet }
 
 // Amount notes how much of the fault was injected, for the truth: "a lock held for 41 ms
@@ -134,7 +134,7 @@ func (b *Bench) settle() {
 	}
 }
 
-// anyMeasured tells whether one of the clients has asked, sent or got something.
+// anyMeasured reports whether one of the clients has asked, sent or got something.
 func (b *Bench) anyMeasured() (bool, error) {
 	logs, err := b.read()
 	for _, l := range logs {

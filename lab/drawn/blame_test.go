@@ -70,7 +70,7 @@ func TestClaims(t *testing.T) {
 		{"of 3 streams: not one encoder", truth{Truth: Truth{Place: AtEncoder}}, truth{Truth: Truth{Place: AtServer}}},
 		{"the way to snag, or snag's own host", truth{Truth: Truth{Place: AtServer}}, truth{Truth: Truth{Place: AtReader}}},
 		{"look at what it does not share with the others (its source)", truth{Truth: Truth{Place: AtServer}}, truth{Truth: Truth{Place: AtEncoder}}},
-		{"the timestamps began anew: the sender was restarted, or another took its place", truth{Truth: Truth{Place: AtEncoder, Account: "stopped"}}, truth{Truth: Truth{Place: AtEncoder, Account: "errors"}}},
+		{"the timestamps began again: the sender was restarted, or another took its place", truth{Truth: Truth{Place: AtEncoder, Account: "stopped"}}, truth{Truth: Truth{Place: AtEncoder, Account: "errors"}}},
 		{"a slow encoder, or a link that is too narrow: can't tell", truth{Truth: Truth{Place: AtServer}}, truth{Truth: Truth{Place: OnUplink}}},
 	} {
 		wrong := func(of truth) bool {

@@ -6,7 +6,7 @@ import (
 	"snag/lab"
 )
 
-// Origin tells who chose what a family is made of.
+// Origin reports who chose what a family is made of.
 type Origin string
 
 // The origins. Lab families have programs of the lab, and faults of the catalogue, whose

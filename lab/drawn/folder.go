@@ -72,7 +72,7 @@ func (f Folder) Note(key string) (Kept, error) {
 	return k, nil
 }
 
-// Has tells whether a run was made; with failed also one that gave no recording.
+// Has reports whether a run was made; with failed also one that gave no recording.
 func (f Folder) Has(key string, failed bool) bool {
 	k, err := f.Note(key)
 	return err == nil && (failed || k.Error == "")

@@ -23,7 +23,7 @@ type Healed struct {
 // enoughRemoved is the share of the harm that a remedy has to take away.
 const enoughRemoved = 0.8
 
-// ran tells whether the command was run to its end, without an error.
+// ran reports whether the command was run to its end, without an error.
 func (h Healed) ran() bool { return h.Command != "" && h.NotRun == "" && h.Exit == 0 }
 
 // healed: enough of the harm is gone, and nothing is worse.
@@ -31,7 +31,7 @@ func (h Healed) healed() bool {
 	return h.ran() && h.Harm && h.Removed >= enoughRemoved && h.Worse == ""
 }
 
-// healedOf tells what became of the command of a run; nil where none was asked for. Untreated is
+// healedOf reports what became of the command of a run; nil where none was asked for. Untreated is
 // the control run of the same draw, nil where there is none.
 func healedOf(k Kept, without, untreated *Kept) (*Healed, error) {
 	r := k.Remedy

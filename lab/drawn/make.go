@@ -61,7 +61,7 @@ func (c Case) untreated() Case {
 	return c
 }
 
-// wantsControl tells whether clients measured worse figures after a command than before it. The
+// wantsControl reports whether clients measured worse figures after a command than before it. The
 // fault itself may be worse by then, which the same draw without the command shows.
 func (r Runs) wantsControl(c Case) bool {
 	if !r.Options.Remedies || !c.Faulty {

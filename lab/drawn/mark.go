@@ -74,7 +74,7 @@ func (t *Truth) compile(key, family string) (truth, error) {
 	return truth{*t, subject}, nil
 }
 
-// accepts tells whether an accusation is of this fault, or true beside it.
+// accepts reports whether an accusation is of this fault, or true beside it.
 func (t truth) accepts(e lab.AnswerEntry) bool { return t.is(e) || slices.Contains(t.Also, e.Suspect) }
 
 func (t truth) named(e lab.AnswerEntry) bool { return slices.Contains(t.Suspects, e.Suspect) }

@@ -141,13 +141,13 @@ func treated(p Part, first referee.Window, before []clientlog.Log, second refere
 	return t
 }
 
-// goesOn tells whether the fault was on all the time, or from some time in the window on, and
+// goesOn reports whether the fault was on all the time, or from some time in the window on, and
 // was not taken back.
 func (t *Truth) goesOn() bool {
 	return t != nil && len(t.Spans) == 1 && (t.Lasting == Throughout || t.Lasting == Begins)
 }
 
-// Ongoing tells whether a fault of the draw will be on when the window ends: others tell
+// Ongoing reports whether a fault of the draw will be on when the window ends: others tell
 // nothing of remedies.
 func (c Case) Ongoing() bool {
 	for i, f := range c.Families {

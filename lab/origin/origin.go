@@ -19,7 +19,7 @@ const Module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 // Tools that an origin needs; the module is a file, not a command: see Check.
 var Tools = []lab.Tool{{Command: "nginx", Package: "nginx"}, {Command: "ffmpeg", Package: "ffmpeg"}}
 
-// Check tells whether the RTMP module is here: no command is named after it.
+// Check reports whether the RTMP module is here: no command is named after it.
 func Check() error {
 	if _, err := os.Stat(Module); err != nil {
 		return fmt.Errorf("lab: nginx has no RTMP module at %s: apt-get install libnginx-mod-rtmp: %w", Module, err)

@@ -31,7 +31,7 @@ type Harm struct {
 // comparison: the service did not work.
 const sick = 0.05
 
-// Compare tells what the clients of the faulty run noticed, beside the healthy run's.
+// Compare reports what the clients of the faulty run noticed, beside the healthy run's.
 func Compare(healthy, faulty Figures) Harm {
 	var h Harm
 	switch {

@@ -54,7 +54,7 @@ func (t thing) floor() float64 {
 	return 0
 }
 
-// measured tells whether there is anything in the figures that the thing is of: clients that
+// measured reports whether there is anything in the figures that the thing is of: clients that
 // ask no more lose nothing.
 func (t thing) measured(f Figures) bool {
 	switch t {
@@ -128,7 +128,7 @@ func (t thing) gone(healthy, faulty, after Figures) float64 {
 // is different.
 const byChance = 3
 
-// unlike tells whether a share grew by more than chance: without it, one request in a hundred
+// unlike reports whether a share grew by more than chance: without it, one request in a hundred
 // more among as many that failed before is none.
 func (t thing) unlike(before, now Figures) bool {
 	n, m := float64(before.Requests), float64(now.Requests)

@@ -11,7 +11,7 @@ type Bin struct {
 	Was  float64 `json:"was"`
 }
 
-// Calibration tells whether a confidence means what it says.
+// Calibration reports whether a confidence means what it says.
 type Calibration struct {
 	N     int   `json:"n"`
 	Right int   `json:"right"`

@@ -23,7 +23,7 @@ type Case struct {
 // Name is what is made: the incidents' names joined by "+".
 func (c Case) Name() string { return lab.NameOf(c.Incidents) }
 
-// Pair tells whether several incidents are made at the same time.
+// Pair reports whether several incidents are made at the same time.
 func (c Case) Pair() bool { return len(c.Incidents) > 1 }
 
 // Key names the case's files: qdisc-drop-sick, qdisc-drop-sick-barely.

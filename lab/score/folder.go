@@ -53,7 +53,7 @@ func (f Folder) baseline(key string) string { return f.Recording(key + "-baselin
 
 func (f Folder) note(key string) string { return filepath.Join(string(f), key+".json") }
 
-// Has tells whether a run is done and need not be made again: it is noted only
+// Has reports whether a run is done and need not be made again: it is noted only
 // once its recording is whole. One that gave no verdict is to be tried again.
 func (f Folder) Has(key string) bool {
 	k, err := f.Note(key)

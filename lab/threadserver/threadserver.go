@@ -18,7 +18,7 @@ var Compiler = lab.Tool{Command: "cc", Package: "gcc"}
 //go:embed c/server.c
 var source string
 
-// Start compiles the server, and starts it in a namespace; c/server.c tells what the
+// Start compiles the server, and starts it in a namespace; c/server.c reports what the
 // modes and their argument are.
 func Start(s *lab.Stage, ns string, port, workers int, mode, arg string, opts ...lab.Option) *lab.Process {
 	return run(s, ns, compiled(s, port, workers, mode, arg), opts)

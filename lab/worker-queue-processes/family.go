@@ -59,7 +59,7 @@ func buildFamily(b *drawn.Bench) {
 	sleeps := func(d time.Duration) {
 		next := link + ".next"
 		if err := os.Symlink(strconv.FormatInt(d.Microseconds(), 10), next); err == nil {
-			_ = os.Rename(next, link) // the amount of the fault: the clients' log tells if it failed
+			_ = os.Rename(next, link) // the amount of the fault: the clients' log reports if it failed
 		}
 	}
 	sleeps(takes)

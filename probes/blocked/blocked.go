@@ -122,7 +122,7 @@ func processes(rows []recording.Thread) int {
 	return len(pids)
 }
 
-// still tells whether a thread sat in the same call at both looks and in between:
+// still reports whether a thread sat in the same call at both looks and in between:
 // it was on no CPU since.
 func still(was, is recording.Thread) bool {
 	return was.PID == is.PID && threads.InCall(is.Syscall) && was.Syscall == is.Syscall && was.FD == is.FD && was.Futex == is.Futex &&
@@ -211,7 +211,7 @@ func moved(proc string, stuck []Thread) map[int]bool {
 	return gone
 }
 
-// idle tells whether threads that have nothing to do sit so: in a call that waits
+// idle reports whether threads that have nothing to do sit so: in a call that waits
 // for anything, on a futex that is no lock, on a timer. A read of a request that has
 // not come can't be told from a stall: it counts as stuck.
 func idle(t recording.Thread, row *recording.FD) bool {

@@ -43,7 +43,7 @@ var benign = []struct {
 // reason they tell nothing.
 var severalReasons = map[string]bool{"tcp_v4_rcv": true, "tcp_v6_rcv": true}
 
-// Benign tells whether a drop is one that nobody lost anything by. On kernels
+// Benign reports whether a drop is one that nobody lost anything by. On kernels
 // without reasons it goes by the place alone.
 func Benign(d recording.Drop) bool {
 	reason := d.Reason

@@ -79,7 +79,7 @@ type names struct {
 }
 
 // row turns an entry into a row. Its time is the first drop's, within the second
-// that was counted; since and until bound it against a clock that went wrong.
+// that was counted; since and until bound it against a clock that failed.
 func (nm names) row(e entry, anchor recording.Anchor, since, until recording.Time) recording.Drop {
 	d := recording.Drop{
 		T:      min(max(anchor.FromMonotonic(e.first), since), until),

@@ -171,7 +171,7 @@ func (r *running) tick() {
 	}
 }
 
-// writeStack puts a stack into its table once, and tells whether it is there.
+// writeStack puts a stack into its table once, and reports whether it is there.
 func (r *running) writeStack(id int) bool {
 	if r.written[id] {
 		return true

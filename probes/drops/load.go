@@ -19,7 +19,7 @@ type loaded struct {
 	reasons              map[uint64]string
 }
 
-// arguments tells which of its later arguments kfree_skb has on this kernel.
+// arguments reports which of its later arguments kfree_skb has on this kernel.
 func arguments(types *btf.Spec) (reason, socket bool, err error) {
 	args, err := kernel.TracepointArgs(types, "kfree_skb")
 	if err != nil {

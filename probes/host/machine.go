@@ -35,7 +35,7 @@ type waiting struct {
 // a look at who waits. A machine that is half idle shows 0.01 to 0.05.
 const crowdedShare = 0.2
 
-// crowded tells whether there is a queue for the CPUs: by the CPU pressure, and
+// crowded reports whether there is a queue for the CPUs: by the CPU pressure, and
 // where the kernel has none by twice as many runnable tasks as CPUs.
 func (m *machine) crowded() bool {
 	if m.waited.known {
@@ -169,7 +169,7 @@ func (m *machine) pressure(t recording.Time) error {
 // look at whose it was. An idle machine shows 0, one that logs 0.01.
 const blockedShare = 0.1
 
-// stuck tells whether somebody waits for disks; where the kernel has no pressure,
+// stuck reports whether somebody waits for disks; where the kernel has no pressure,
 // whether a task is blocked now.
 func (m *machine) stuck() bool {
 	if m.blocked.known {

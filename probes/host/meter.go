@@ -89,7 +89,7 @@ func (m *meter) note(name, why, cure string) {
 	}
 }
 
-// sameBut tells whether two notes differ in their numbers only.
+// sameBut reports whether two notes differ in their numbers only.
 func sameBut(a, b string) bool {
 	drop := func(r rune) rune {
 		if r >= '0' && r <= '9' {

@@ -185,7 +185,7 @@ func startAt(pids []int, pid int) []int {
 	return pids
 }
 
-// due tells whether a process without sockets is searched again: it may have
+// due reports whether a process without sockets is searched again: it may have
 // opened one. Where the number of its files is cheap to know, when that changed;
 // and all in turn, since one file may have taken another's place.
 func (p *processes) due(one *process, searched int) bool {
@@ -244,7 +244,7 @@ func (p *processes) meet(t recording.Time, pid int, stat procStat) *process {
 	return one
 }
 
-// watched writes a row a second of each watched process, and tells which ended.
+// watched writes a row a second of each watched process, and reports which ended.
 func (p *processes) watched(t recording.Time, rows map[int]bool) {
 	for _, pid := range p.env.Watch.PIDs() {
 		if rows[pid] {
@@ -267,7 +267,7 @@ func (p *processes) watched(t recording.Time, rows map[int]bool) {
 	}
 }
 
-// lost tells that a watched process ended and forgets it.
+// lost reports that a watched process ended and forgets it.
 func (p *processes) lost(t recording.Time, pid int) {
 	one := p.known[pid]
 	if one == nil {
@@ -276,7 +276,7 @@ func (p *processes) lost(t recording.Time, pid int) {
 	p.ended(t, one)
 }
 
-// ended closes what is open of a process, and tells when it was watched.
+// ended closes what is open of a process, and reports when it was watched.
 func (p *processes) ended(t recording.Time, one *process) {
 	delete(p.known, one.pid)
 	p.state(t, one, 'X')

@@ -22,7 +22,7 @@ const (
 	mostLate   = 8  // watched of those that run while there is a queue for the CPUs
 )
 
-// queues tells whether anybody waits for the machine's CPUs and for its disks.
+// queues reports whether anybody waits for the machine's CPUs and for its disks.
 type queues interface {
 	crowded() bool
 	stuck() bool
@@ -113,7 +113,7 @@ func (p *processes) suspect(t recording.Time, one *process, stat procStat) {
 	}
 }
 
-// usesDisk tells whether a process read from or wrote to a disk since the last
+// usesDisk reports whether a process read from or wrote to a disk since the last
 // look: the state of its first thread does not tell of the others.
 func (p *processes) usesDisk(one *process, before use) bool {
 	one.now.disk = p.read.io(one.pid)

@@ -36,7 +36,7 @@ func (u diskUse) fill(row *recording.Process) {
 	row.ReadBytes, row.WrittenBytes, row.CancelledBytes = u.read, u.written, u.cancelled
 }
 
-// dueIO tells whether the disk traffic of a process is read in this scan.
+// dueIO reports whether the disk traffic of a process is read in this scan.
 func (p *processes) dueIO(one *process, before use, stat procStat) bool {
 	if one.kernel || p.ioLooks >= mostIO {
 		return false

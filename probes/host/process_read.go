@@ -57,7 +57,7 @@ func (r *procReader) stat(pid int) (procStat, error) {
 	return parseProcStat(data)
 }
 
-// gone tells whether an error means that the process ended.
+// gone reports whether an error means that the process ended.
 func gone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
 
 // fds counts the open descriptors; nil when that is not allowed. From 6.2 on the
@@ -134,7 +134,7 @@ func countEntries(buf []byte) int {
 // mostLinks bounds the search for a socket: they are found among the first.
 const mostLinks = 256
 
-// hasSocket tells whether a process holds a socket, and whether it may be known.
+// hasSocket reports whether a process holds a socket, and whether it may be known.
 func (r *procReader) hasSocket(pid int) (has, known bool) {
 	dir, err := os.Open(r.path(pid, "fd"))
 	if err != nil {

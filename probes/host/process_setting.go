@@ -25,7 +25,7 @@ type setting struct {
 // holdsFor is how long a setting is taken for the present one in a continuous recording.
 const holdsFor = time.Minute
 
-// due tells whether it is read again.
+// due reports whether it is read again.
 func (s *setting) due(t recording.Time, comm string) bool {
 	return s.read == 0 || s.comm != comm || t.Sub(s.read) >= holdsFor
 }

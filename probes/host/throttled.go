@@ -7,7 +7,7 @@ import (
 )
 
 // throttledSpan follows the counters of one control group, and joins the seconds in
-// which it was throttled to intervals. No tracepoint tells when the kernel throttles a
+// which it was throttled to intervals. No tracepoint reports when the kernel throttles a
 // group (kernel/sched/fair.c, throttle_cfs_rq has none), so they are as exact as the
 // readings are frequent.
 type throttledSpan struct {

@@ -189,7 +189,7 @@ func (f *finder) forget(spaces map[string][]int) {
 	f.insides = kept
 }
 
-// maps tells whether the process has that file mapped: one that a JVM left behind
+// maps reports whether the process has that file mapped: one that a JVM left behind
 // when it was killed may have the pid of another process now.
 func (f *finder) maps(pid int, path string) bool {
 	file, err := os.Open(f.proc + "/" + strconv.Itoa(pid) + "/maps")

@@ -143,7 +143,7 @@ func (l *journals) open(pid int) ([]*journal, error) {
 	return out, nil
 }
 
-// writes tells whether a descriptor is open for writing (fdinfo's flags are octal).
+// writes reports whether a descriptor is open for writing (fdinfo's flags are octal).
 func (l *journals) writes(fdinfo string) bool {
 	b, err := os.ReadFile(fdinfo)
 	if err != nil {

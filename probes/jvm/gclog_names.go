@@ -69,7 +69,7 @@ func (w *logsWanted) add(file string) {
 	}
 }
 
-// is tells whether an open file is one of those: JDK 8 writes to "gc.log.0.current"
+// is reports whether an open file is one of those: JDK 8 writes to "gc.log.0.current"
 // where it rotates.
 func (w *logsWanted) is(file string) bool {
 	name := path.Base(file)

@@ -164,7 +164,7 @@ func (s *sampler) readLogs() {
 	}
 }
 
-// asked tells whether the user, or a suspicion, asks for this process.
+// asked reports whether the user, or a suspicion, asks for this process.
 func (s *sampler) asked(pid int) bool {
 	return s.env.Closer != nil && s.env.Closer.Has(pid) || slices.Contains(s.env.Target.PIDs, pid)
 }
@@ -196,7 +196,7 @@ func (s *sampler) search() {
 	}
 }
 
-// alive tells whether the JVM still has its file: it is removed when the JVM ends.
+// alive reports whether the JVM still has its file: it is removed when the JVM ends.
 func (s *sampler) alive(m *machine) bool {
 	return comm(s.env.Proc, m.pid) != ""
 }

@@ -54,7 +54,7 @@ func WritePerfMap(ctx context.Context, proc string, pid int) (time.Duration, err
 	return took, nil
 }
 
-// isJVM tells why a process is no JVM that takes commands. To begin a talk jcmd sends
+// isJVM reports why a process is no JVM that takes commands. To begin a talk jcmd sends
 // SIGQUIT, which ends any other process (older JDKs do not look either).
 func isJVM(proc string, pid int) error {
 	dir := proc + "/" + strconv.Itoa(pid)

@@ -162,7 +162,7 @@ func (s *sampler) look(f *file, rotation bool) bool {
 	return true
 }
 
-// waitsToWrite tells whether a thread of a process sleeps in a write to a pipe, by the kernel's
+// waitsToWrite reports whether a thread of a process sleeps in a write to a pipe, by the kernel's
 // function (pipe_write; anon_pipe_write since 6.16).
 func (s *sampler) waitsToWrite(pid int) bool {
 	paths, _ := filepath.Glob(filepath.Join(s.env.Proc, strconv.Itoa(pid), "task", "*", "wchan"))
@@ -172,7 +172,7 @@ func (s *sampler) waitsToWrite(pid int) bool {
 	})
 }
 
-// rotated tells whether the path is no longer this file: it was renamed or removed
+// rotated reports whether the path is no longer this file: it was renamed or removed
 // under the process, or a new one was made.
 func (s *sampler) rotated(f *file, own unix.Stat_t) bool {
 	var st unix.Stat_t

@@ -91,7 +91,7 @@ func load(proc, sys string) (*inKernel, error) {
 	return k, nil
 }
 
-// missing tells which measures this kernel has no tracepoints for.
+// missing reports which measures this kernel has no tracepoints for.
 func missing(types *btf.Spec) map[string]*kernel.Lack {
 	lacks := map[string]*kernel.Lack{}
 	for _, h := range hooks {

@@ -1,4 +1,4 @@
-// Package memory tells when threads had to reclaim or compact memory themselves before
+// Package memory reports when threads had to reclaim or compact memory themselves before
 // they got some: how often, for how long, and each time of a millisecond and more as an
 // event, so that it can be laid beside what was late. It costs nothing while there is
 // memory.

@@ -13,7 +13,7 @@ import (
 	"snag/probes/threads"
 )
 
-// change tells which processes are to be looked at from now on, and which no more.
+// change reports which processes are to be looked at from now on, and which no more.
 func change(now []int, before map[int]bool) (add, drop []int) {
 	wanted := map[int]bool{}
 	for _, pid := range now {
@@ -88,7 +88,7 @@ func callName(nr int32) string {
 	return threads.CallName(int(nr))
 }
 
-// rests tells whether a thread is off its CPU still.
+// rests reports whether a thread is off its CPU still.
 func rests(dir string) bool {
 	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {

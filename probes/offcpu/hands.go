@@ -168,7 +168,7 @@ const (
 	fewWaiting = 3
 )
 
-// isLock tells whether it is one lock that goes round between from and to, ns.
+// isLock reports whether it is one lock that goes round between from and to, ns.
 func (p *passing) isLock(from, to uint64) bool {
 	holders, waiting := map[uint32]uint64{}, map[uint32]bool{}
 	var sum, woken, union, end uint64
@@ -243,12 +243,12 @@ func (p *passing) waits(from, to uint64, now map[uint32]kernelThread) *futex {
 // closer than this (sysdeps/nptl/bits/thread-shared-types.h, __pthread_cond_s).
 const condSize = 48
 
-// near tells whether a word is that of the same condition.
+// near reports whether a word is that of the same condition.
 func (h parked) near(address uint64) bool {
 	return address+condSize > h.address && address < h.address+condSize
 }
 
-// again tells whether a thread waits now as it did: by the same walk; what else lies on
+// again reports whether a thread waits now as it did: by the same walk; what else lies on
 // its stack may have changed.
 func (h parked) again(t *kernelThread) bool {
 	id, ok := futexWait(t, nrFutex)

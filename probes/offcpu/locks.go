@@ -28,7 +28,7 @@ type futex struct {
 	waker   kernelWaker
 }
 
-// futexWait tells whether a thread waits on a futex now, and on which.
+// futexWait reports whether a thread waits on a futex now, and on which.
 func futexWait(t *kernelThread, nrFutex int32) (id lockID, ok bool) {
 	if t.Start == 0 || t.Woken > t.Start || t.How == howReady || t.Nr != nrFutex {
 		return lockID{}, false

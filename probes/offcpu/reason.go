@@ -67,7 +67,7 @@ var byFile = []struct{ prefix, reason string }{
 	{"/dev/pts/", recording.WaitPipe}, {"/dev/tty", recording.WaitPipe},
 }
 
-// reasonOf tells what a thread waited for: by how it left the CPU, the functions of
+// reasonOf reports what a thread waited for: by how it left the CPU, the functions of
 // the kernel it stood in (innermost first; none where no stack was taken), its call,
 // and what the call's descriptor is ("" not known).
 func reasonOf(how uint8, call string, functions []string, file string) string {

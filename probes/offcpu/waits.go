@@ -22,7 +22,7 @@ type naming interface {
 	kernel(id int32) []string
 }
 
-// files tells what a descriptor of a process is: the link /proc/PID/fd/N.
+// files reports what a descriptor of a process is: the link /proc/PID/fd/N.
 type files func(pid, fd int) string
 
 // waitRow turns a wait into its row. end is the second in which it ended.

@@ -8,7 +8,7 @@ import (
 	"snag/recording"
 )
 
-// judge tells how well one stack was walked and named; cut is why it ends early.
+// judge reports how well one stack was walked and named; cut is why it ends early.
 func judge(kernel, user []symbols.Frame, cut string) quality {
 	q := quality{samples: 1, frames: float64(len(kernel) + len(user))}
 	for _, f := range append(kernel[:len(kernel):len(kernel)], user...) {

@@ -107,7 +107,7 @@ func (t *tally) take(s taken, image *symbols.Image) bool {
 	return true
 }
 
-// full tells that there is little room left.
+// full reports that there is little room left.
 func (t *tally) full() bool { return len(t.rows) > mostRows/2 || len(t.stacks) > mostStacks/2 }
 
 // count adds what was counted in the second that began at at.

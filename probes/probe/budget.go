@@ -42,7 +42,7 @@ func (b *Budget) Took(probe string, cpus []time.Duration) {
 	b.took[probe] = cpus
 }
 
-// Over tells whether the probes have taken more than their share of the seconds that the
+// Over reports whether the probes have taken more than their share of the seconds that the
 // recording has lasted: of the machine's time, or their programs of one CPU's, as a
 // program that runs on one pays all of it. The first second is free: to attach costs
 // more than to go on.

@@ -48,7 +48,7 @@ type Env struct {
 	Budget *Budget
 	// Continuous: the recording has no end (snag record). Scans and dumps run less often than in a find.
 	Continuous bool
-	// Round tells when rows that have not changed must be written again; nil: never.
+	// Round reports when rows that have not changed must be written again; nil: never.
 	Round *Rotation
 	// Stacks hands out the ids of the table of stacks; never nil.
 	Stacks *Stacks

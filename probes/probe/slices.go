@@ -73,7 +73,7 @@ type SliceAccount struct {
 	Err          error   // why it ended
 }
 
-// Whole tells that there was no rest: the shortest is longer.
+// Whole reports that there was no rest: the shortest is longer.
 func (a SliceAccount) Whole() bool { return a.Of-a.Measured < leastRest/2 && a.Err == nil }
 
 // Share of the time in which it was measured, 0 to 1.

@@ -76,7 +76,7 @@ func (w *Watch) begun(pid int) uint64 {
 	return start
 }
 
-// Replaced tells whether a process of the set has ended and its number is another's now.
+// Replaced reports whether a process of the set has ended and its number is another's now.
 func (w *Watch) Replaced(pid int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -215,7 +215,7 @@ func (w *Watch) Added() uint64 {
 	return w.added
 }
 
-// Has tells whether a process is watched.
+// Has reports whether a process is watched.
 func (w *Watch) Has(pid int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -224,7 +224,7 @@ func (w *Watch) Has(pid int) bool {
 	return p != nil && !p.replaced
 }
 
-// Empty tells that nobody was ever added.
+// Empty reports that nobody was ever added.
 func (w *Watch) Empty() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,7 +23,7 @@ const (
 	other  runtime = ""
 )
 
-// recognise tells what runs a process: Go by what its linker leaves in every program,
+// recognise reports what runs a process: Go by what its linker leaves in every program,
 // the others by the program's name or a library that only they have.
 func recognise(proc string, pid int) runtime {
 	dir := fmt.Sprintf("%s/%d", proc, pid)

@@ -45,7 +45,7 @@ func (r *running) askFor(now time.Time) map[uint64]map[diag.Kind][][48]byte {
 	return out
 }
 
-// watchChanged tells whether a process came to be watched since this was asked last.
+// watchChanged reports whether a process came to be watched since this was asked last.
 func (r *running) watchChanged() bool {
 	before := r.watched
 	r.watched = r.env.Watch.Added()
@@ -61,12 +61,12 @@ func (r *running) turns() int {
 	return max(1, (r.calm+most-1)/most)
 }
 
-// itsTurn tells whether a socket is asked for in that tick. Cookies are given out one after the other.
+// itsTurn reports whether a socket is asked for in that tick. Cookies are given out one after the other.
 func itsTurn(cookie uint64, tick, turns int) bool {
 	return (cookie+uint64(tick))%uint64(turns) == 0 //nolint:gosec // ticks and turns are positive
 }
 
-// wasAskedFor tells whether the dump of this tick would have had a socket if it still existed.
+// wasAskedFor reports whether the dump of this tick would have had a socket if it still existed.
 func (r *running) wasAskedFor(h *history, now time.Time, everything bool) bool {
 	switch {
 	case everything:

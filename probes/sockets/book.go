@@ -41,7 +41,7 @@ func (b *book) note(f *diag.Found) {
 	}
 }
 
-// servesNames tells whether a socket is one at which names are asked for (dns.h).
+// servesNames reports whether a socket is one at which names are asked for (dns.h).
 func servesNames(s *recording.Socket) bool {
 	return s.Proto == "udp" && s.Remote == "" && recording.Port(s.Local) == "53"
 }

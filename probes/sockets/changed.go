@@ -38,7 +38,7 @@ func fingerprintOf(s *recording.Socket) fingerprint {
 	return fingerprint(maphash.Comparable(seed, f))
 }
 
-// idle tells that nothing waits on the socket: then an unchanged one needs no
+// idle reports that nothing waits on the socket: then an unchanged one needs no
 // new row. What waits and does not change is the very thing to be recorded.
 func idle(s *recording.Socket) bool {
 	if s.State == "LISTEN" {
@@ -61,7 +61,7 @@ func (a *allowance) tick(seconds float64) { a.left = min(a.most, a.left+seconds*
 // running totals, so that a row which comes late misses nothing but what was there between.
 const rowWithin = 20
 
-// isLost tells whether a row that the allowance did not allow is one too many: it is once in so
+// isLost reports whether a row that the allowance did not allow is one too many: it is once in so
 // many ticks, and at the end of the recording.
 func (h *history) isLost(tick int, last bool) bool {
 	if tick < h.due && !last {

@@ -53,7 +53,7 @@ func (c *crowd) begin(t recording.Time, netns uint64) {
 	c.sources = map[string]map[string]bool{}
 }
 
-// take counts a socket of a dump and tells whether it gets no row of its own.
+// take counts a socket of a dump and reports whether it gets no row of its own.
 // The kernel dumps listeners before all others (net/ipv4/inet_diag.c), so that
 // their ports are known.
 func (c *crowd) take(f *diag.Found) bool {
@@ -156,7 +156,7 @@ func (r *running) writeCrowds(every bool) {
 	}
 }
 
-// manyTimeWait tells whether the namespace of this thread has enough of them to
+// manyTimeWait reports whether the namespace of this thread has enough of them to
 // be asked for: sockstat is one line, they may be 30,000.
 func manyTimeWait() bool {
 	raw, err := os.ReadFile("/proc/thread-self/net/sockstat")

@@ -36,7 +36,7 @@ type exits struct {
 	seconds float64
 }
 
-// due tells whether a reason to look is not the one for which it was looked at a moment ago.
+// due reports whether a reason to look is not the one for which it was looked at a moment ago.
 func (e *exits) due(reason string, tick int) bool {
 	last, before := e.asked[reason]
 	return !before || tick-last >= exitPause
@@ -138,7 +138,7 @@ func (r *running) shortOfPorts() []int {
 // few connections that may wait: a burst of clients fills it between two looks.
 const fewWaiting = 64
 
-// shortBacklog tells whether a UNIX listener refuses connections, as far as a look shows:
+// shortBacklog reports whether a UNIX listener refuses connections, as far as a look shows:
 // the kernel counts them nowhere, and connect returns EAGAIN. Half of its backlog is
 // in use, or it is short and its server is asked.
 func (r *running) shortBacklog() bool {

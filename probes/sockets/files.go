@@ -144,7 +144,7 @@ const diskEvery = 5
 // A file system of which less than this is free is full for whoever writes much.
 const leastFree = 0.005
 
-// fullDisk tells whether a file system that may be written to has no room, or no files, left.
+// fullDisk reports whether a file system that may be written to has no room, or no files, left.
 func (r *running) fullDisk() bool {
 	seen := map[string]bool{}
 	for _, m := range mounts(filepath.Join(r.env.Proc, "self/mountinfo")) {
@@ -182,7 +182,7 @@ func (r *running) fileRow(row *recording.CallError, k kernelErrorKey) {
 	}
 }
 
-// onFile tells whether an error is one of fails_on_file (errors.h).
+// onFile reports whether an error is one of fails_on_file (errors.h).
 func onFile(err uint16) bool {
 	switch unix.Errno(err) {
 	case unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EFBIG, unix.EIO, unix.EACCES, unix.EPERM, unix.ENOMEM, unix.EAGAIN:

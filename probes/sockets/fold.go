@@ -53,7 +53,7 @@ func foldConnections(rows []recording.Connections, most int) []recording.Connect
 func busy(r recording.Connections) uint64 { return r.Opened + r.Failed + r.Closed }
 
 // foldResets leaves out the port of the end that chose it at random, so that a
-// flood becomes one row a peer. accepts tells whether somebody listens locally.
+// flood becomes one row a peer. accepts reports whether somebody listens locally.
 func foldResets(rows []recording.Reset, most int, accepts func(recording.Reset) bool) (kept []recording.Reset, lost uint64) {
 	if len(rows) <= most {
 		return rows, 0

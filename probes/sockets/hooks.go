@@ -40,7 +40,7 @@ var hooks = []hook{
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
 }
 
-// missing tells which measures this kernel has no tracepoint for.
+// missing reports which measures this kernel has no tracepoint for.
 func missing(types *btf.Spec, hooks []hook) map[string]*kernel.Lack {
 	lacks := map[string]*kernel.Lack{}
 	for _, h := range hooks {
@@ -58,7 +58,7 @@ func missing(types *btf.Spec, hooks []hook) map[string]*kernel.Lack {
 	return lacks
 }
 
-// hasUnix tells whether the kernel's own types, not a module's, have UNIX sockets
+// hasUnix reports whether the kernel's own types, not a module's, have UNIX sockets
 // (CONFIG_UNIX=y, as every distribution has it).
 func hasUnix(types *btf.Spec) bool {
 	var sock *btf.Struct

@@ -15,7 +15,7 @@ var measures = []string{
 }
 
 // ledger keeps the probe's own account: what each measure cost, how late it
-// ran, what went wrong.
+// ran, what failed.
 type ledger struct {
 	since recording.Time
 	cost  map[string]float64 // CPU seconds

@@ -31,7 +31,7 @@ const (
 
 func newOnWay() onWay { return onWay{ends: map[hop]bool{}, pids: map[int]bool{}} }
 
-// follow takes a socket into account and tells whether it is on a stream's way. Each
+// follow takes a socket into account and reports whether it is on a stream's way. Each
 // dump leads one step further, from snag's own end back to the source.
 func (w *onWay) follow(s *recording.Socket, own bool) bool {
 	if s.Proto != "tcp" || s.Remote == "" || s.State == "LISTEN" {

@@ -9,7 +9,7 @@ import (
 	"snag/recording"
 )
 
-// names tells who is behind what the kernel counted. Its bool is false where
+// names reports who is behind what the kernel counted. Its bool is false where
 // that is not known.
 type names interface {
 	// listener is the process that accepts at that address and port.
@@ -141,7 +141,7 @@ func holdRow(t recording.Time, v kernelHold, writes uint64) recording.Hold {
 }
 
 // signalEvent is one signal to one process, or many of a second: Value counts
-// them. attrs result tells what became of it (include/trace/events/signal.h).
+// them. attrs result reports what became of it (include/trace/events/signal.h).
 func signalEvent(a recording.Anchor, k kernelSignalKey, v kernelSignalValue) recording.Event {
 	results := map[int32]string{0: "delivered", 1: "ignored", 2: "already pending", 3: "overflow", 4: "lost"}
 	e := recording.Event{

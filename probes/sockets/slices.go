@@ -69,7 +69,7 @@ func (s *inSlices) forNames() {
 	}
 }
 
-// asksUnconnected tells whether a name server was asked from a socket that is connected to nobody.
+// asksUnconnected reports whether a name server was asked from a socket that is connected to nobody.
 func (k *inKernel) asksUnconnected() (asks bool) {
 	_ = k.maps.Variables["asks_unconnected"].Get(&asks) // of a mapped array: can't fail after load
 	return asks

@@ -150,7 +150,7 @@ func (s *survey) unseen() (why, cure string) {
 	return "", ""
 }
 
-// atPort tells whether either end has that port.
+// atPort reports whether either end has that port.
 func atPort(s *recording.Socket, port string) bool {
 	return recording.Port(s.Local) == port || recording.Port(s.Remote) == port
 }

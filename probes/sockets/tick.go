@@ -155,7 +155,7 @@ func (r *running) judge(now time.Time, every bool) {
 		}
 		level, why := h.observe(s, first)
 		own := r.isOwn(s)
-		if first && !own && r.unanswered(s) { // what its threads do tells whether anybody works on it
+		if first && !own && r.unanswered(s) { // what its threads do reports whether anybody works on it
 			for _, o := range s.Owners {
 				r.env.Watch.Add(o.PID, fmt.Sprintf("a request on %s has waited %.1f s for its answer", s.Local, s.TCP.LastRcv))
 			}
@@ -242,7 +242,7 @@ func (r *running) isOwn(s *recording.Socket) bool {
 	return len(s.Owners) > 0 && s.Owners[0].PID == r.env.SelfPID
 }
 
-// isNamed tells whether the user asked for this socket.
+// isNamed reports whether the user asked for this socket.
 func (r *running) isNamed(s *recording.Socket) bool {
 	t := &r.env.Target
 	if t.NetnsID != 0 && s.Netns == t.NetnsID {
@@ -254,7 +254,7 @@ func (r *running) isNamed(s *recording.Socket) bool {
 	return slices.ContainsFunc(s.Owners, func(o recording.FDRef) bool { return slices.Contains(t.PIDs, o.PID) })
 }
 
-// isWatched tells whether a process that holds this socket deserves a closer look.
+// isWatched reports whether a process that holds this socket deserves a closer look.
 func (r *running) isWatched(s *recording.Socket) bool {
 	return slices.ContainsFunc(s.Owners, func(o recording.FDRef) bool { return r.env.Watch.Has(o.PID) })
 }

@@ -34,7 +34,7 @@ func (k *inKernel) unixPath(id uint64) string {
 var events = regexp.MustCompile(`^unix:(/run/systemd/|/(var/)?run/dbus/|/run/user/\d+/(bus|systemd/|wayland-|pipewire-|pulse/|at-spi/)|/run/udev/|/run/avahi-daemon/|` +
 	`@?/tmp/\.(X11|ICE|XIM)-unix/|@?/tmp/dbus-|@/home/.*/dbus-|/dev/log$|/run/rsyslog/|@?/org/)`)
 
-// requestsAt tells whether turns of a row on a UNIX socket are requests.
+// requestsAt reports whether turns of a row on a UNIX socket are requests.
 func requestsAt(row recording.Turns) bool {
 	at := row.Local
 	if row.Role == "call" {

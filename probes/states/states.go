@@ -1,4 +1,4 @@
-// Package states tells what the threads of the watched processes do: some twenty times a
+// Package states reports what the threads of the watched processes do: some twenty times a
 // second each is found running or runnable, asleep in a system call, waiting for a device,
 // or stopped. That is enough to say where the time of requests goes that are open for
 // tenths of a second, at a cost that does not depend on how much the threads do.

@@ -23,7 +23,7 @@ type protocol struct {
 	schemes []string
 	suffix  string // of the URL's path; "" for any
 	open    stream.Open
-	check   func(*url.URL) error // tells what is wrong with a URL before it is read; nil: nothing can be
+	check   func(*url.URL) error // reports what is wrong with a URL before it is read; nil: nothing can be
 }
 
 // protocols is the list of readers; the first that fits a URL reads it.

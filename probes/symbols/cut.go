@@ -29,7 +29,7 @@ var starts = []string{
 	"thread_native_entry", "JavaMain", "ThreadJavaMain", "_dl_start", "_dl_start_user",
 }
 
-// CutOf tells why a walk of user frames, innermost first, ended before the function
+// CutOf reports why a walk of user frames, innermost first, ended before the function
 // that the thread began in; "" it did not, or nobody can tell. A frame pointer that
 // the code uses for something else ends the walk anywhere, so that the outermost
 // frame tells: a thread's start, or the C library's own code, which calls a
@@ -59,7 +59,7 @@ func isStart(f Frame) bool {
 	return slices.Contains(starts, name) || strings.HasPrefix(name, "_rt0_") || strings.HasPrefix(name, "runtime.asmcgocall")
 }
 
-// isLibc tells whether an object is a C library or another that begins threads:
+// isLibc reports whether an object is a C library or another that begins threads:
 // libstdc++'s own code calls a program's functions in std::thread's start.
 func isLibc(object string) bool {
 	base := path.Base(object)

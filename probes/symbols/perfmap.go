@@ -80,7 +80,7 @@ func (r *Resolver) readPerfMap(p *Image) {
 	}
 }
 
-// trusted tells whether a file in a /tmp, where anybody may write, is the process'
+// trusted reports whether a file in a /tmp, where anybody may write, is the process'
 // own: a regular one of its user's or of root's.
 func (r *Resolver) trusted(f *os.File, pid int) (unix.Stat_t, bool) {
 	var st, owner unix.Stat_t
@@ -93,7 +93,7 @@ func (r *Resolver) trusted(f *os.File, pid int) (unix.Stat_t, bool) {
 	return st, st.Uid == 0 || st.Uid == owner.Uid
 }
 
-// goesOn tells whether what was read is still there: jcmd writes the file anew, other
+// goesOn reports whether what was read is still there: jcmd writes the file anew, other
 // runtimes add to it.
 func (m *perfMap) goesOn(f io.ReaderAt, size int64) bool {
 	if size < m.size {

@@ -196,7 +196,7 @@ func (r *Resolver) Hold(pid int, addrs []uint64) *Image {
 	return p
 }
 
-// Forget tells that a process runs another program now. What it ran before is kept
+// Forget reports that a process runs another program now. What it ran before is kept
 // for stacks that were taken then and are read later (Hold), until the next.
 func (r *Resolver) Forget(pid int) {
 	r.mu.Lock()
@@ -206,7 +206,7 @@ func (r *Resolver) Forget(pid int) {
 	}
 }
 
-// holds tells whether an address is known to lie in what was mapped.
+// holds reports whether an address is known to lie in what was mapped.
 func holds(p *Image, addr uint64) bool {
 	_, ok := find(p.maps, addr)
 	return ok

@@ -30,7 +30,7 @@ func sat(row recording.Call) (recording.Event, bool) {
 	return blocked(row.PID, row.TID, row.Comm, row.Call, row.MaxAt, row.MaxAt.Add(time.Duration(row.Max*1e9)), "seen"), true
 }
 
-// waitsForWork tells whether it is no news that a call, or an operation of io_uring,
+// waitsForWork reports whether it is no news that a call, or an operation of io_uring,
 // lasts.
 func waitsForWork(call string) bool {
 	if strings.HasPrefix(call, recording.UringPrefix) {

@@ -35,7 +35,7 @@ const (
 	x32Bit    = 1 << 30 // __X32_SYSCALL_BIT of amd64
 )
 
-// argumentsOf tells where the calls that move bytes have their length, and their buffers.
+// argumentsOf reports where the calls that move bytes have their length, and their buffers.
 // Of vectors and messages how much was asked stands in memory: it is not read.
 var argumentsOf = map[string]uint16{
 	"read": kindAsked2 | kindBuffer, "pread64": kindAsked2 | kindBuffer, "write": kindAsked2 | kindBuffer, "pwrite64": kindAsked2 | kindBuffer,
@@ -83,7 +83,7 @@ func callName(nr uint32) string {
 	return threads.CallName(int(nr))
 }
 
-// moves tells which way a call of that name moves bytes, and whether how many were
+// moves reports which way a call of that name moves bytes, and whether how many were
 // asked for is known.
 func moves(name string) (bytes, asked bool) {
 	if strings.HasPrefix(name, recording.UringPrefix) {

@@ -71,7 +71,7 @@ func fdRow(n *kernelFdNote, anchor recording.Anchor) recording.FD {
 	case unix.S_IFCHR, unix.S_IFBLK:
 		row.Kind = "device"
 	default:
-		row.Kind = "other" // an anonymous inode: its link tells which
+		row.Kind = "other" // an anonymous inode: its link reports which
 	}
 	return row
 }

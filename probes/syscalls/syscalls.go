@@ -36,7 +36,7 @@ type running struct {
 	entries  map[string]uint32 // see options
 	kernel   *loaded           // nil until there is a process to look at
 	lack     *kernel.Lack
-	failed   error // the first that went wrong
+	failed   error // the first that failed
 	notes    *ringbuf.Reader
 	runtimes *runtimes
 	busiest  float64 // what its programs took of the CPU of which they took most, as last measured

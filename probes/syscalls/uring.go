@@ -80,7 +80,7 @@ func shapeOf(types *btf.Spec) (s uringShape, lack *kernel.Lack) {
 	return s, nil
 }
 
-// hasUring tells whether the kernel has io_uring at all.
+// hasUring reports whether the kernel has io_uring at all.
 func hasUring(types *btf.Spec) bool {
 	var t *btf.Struct
 	return types.TypeByName("io_ring_ctx", &t) == nil

@@ -24,13 +24,13 @@ const CompatSuffix = "/32"
 // CompatName is the name of a 32-bit call by its number.
 func CompatName(nr int) string { return nameOf(compatNames, nr) + CompatSuffix }
 
-// WaitsForAnything tells whether threads that are idle sit in that call: they wait for any
+// WaitsForAnything reports whether threads that are idle sit in that call: they wait for any
 // of many things, for a moment of time, for a new connection or a child.
 func WaitsForAnything(call string) bool {
 	return calls.Of(strings.TrimSuffix(call, CompatSuffix))&calls.Idles != 0
 }
 
-// InCall tells whether Thread.Syscall names a call.
+// InCall reports whether Thread.Syscall names a call.
 func InCall(syscall string) bool { return syscall != "" && syscall != running && syscall != outside }
 
 // Comm is a thread's name; "" once it has ended.

@@ -49,13 +49,13 @@ type Registers struct {
 	SP, PC uint64
 }
 
-// Compat tells whether the number is of a 32-bit program: exe is its file. The file is
+// Compat reports whether the number is of a 32-bit program: exe is its file. The file is
 // read only where the stack lies as low as it must then.
 func (r Registers) Compat(exe string) bool {
 	return r.SP < 1<<32 && r.Call&x32Bit == 0 && isCompat(exe)
 }
 
-// ErrRunning tells that the thread was on a CPU, or about to be.
+// ErrRunning reports that the thread was on a CPU, or about to be.
 var ErrRunning = errors.New("the thread runs")
 
 // ParseRegisters reads /proc/PID/task/TID/syscall (proc_pid_syscall(5)): "running",
@@ -90,7 +90,7 @@ func ParseRegisters(b []byte) (Registers, error) {
 }
 
 // parseSyscall reads what a thread is in out of the same file.
-// compat tells whether the program is a 32-bit one.
+// compat reports whether the program is a 32-bit one.
 func parseSyscall(b []byte, names map[int]string, compat func(Registers) bool) (call, error) {
 	none := call{fd: -1}
 	r, err := ParseRegisters(b)

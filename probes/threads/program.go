@@ -18,7 +18,7 @@ func IsKernelThread(stat []byte) bool {
 	return err == nil && flags&kthread != 0
 }
 
-// isCompat tells whether a program is one of 32 bits, by its file's head (elf(5),
+// isCompat reports whether a program is one of 32 bits, by its file's head (elf(5),
 // e_ident[EI_CLASS]).
 func isCompat(exe string) bool {
 	f, err := os.Open(exe)

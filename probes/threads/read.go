@@ -16,7 +16,7 @@ import (
 type reader struct {
 	proc string
 	buf  [8192]byte
-	// accounted tells that the kernel accounts waiting for disks: otherwise 0 may
+	// accounted reports that the kernel accounts waiting for disks: otherwise 0 may
 	// mean either.
 	accounted bool
 	// How often each file gave nothing, and why the first time.
@@ -52,7 +52,7 @@ func (r *refusals) note(err error) {
 	}
 }
 
-// gone tells that a thread ended while it was looked at, which is no failure.
+// gone reports that a thread ended while it was looked at, which is no failure.
 // Its own files are missing then; one that the kernel was built without is told
 // apart by absent.
 func gone(err error) bool { return errors.Is(err, unix.ESRCH) || errors.Is(err, fs.ErrNotExist) }

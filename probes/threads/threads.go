@@ -52,7 +52,7 @@ func start(ctx context.Context, env *probe.Env) (probe.Running, error) {
 	return s, nil
 }
 
-// delaysAccounted tells whether the kernel accounts the delays of threads: off
+// delaysAccounted reports whether the kernel accounts the delays of threads: off
 // unless asked for since 5.14 (kernel.task_delayacct); before, it can't be told.
 func delaysAccounted(proc string) bool {
 	b, err := os.ReadFile(proc + "/sys/kernel/task_delayacct")

@@ -178,7 +178,7 @@ func (m *measured) tickAt(now int64) {
 	m.writer.Events(m.events)
 }
 
-// end tells what is left, and when it all was.
+// end reports what is left, and when it all was.
 func (m *measured) end() (first, last recording.Time) {
 	if m.writer == nil {
 		return 0, 0

@@ -23,7 +23,7 @@ type record struct {
 
 func (r *record) clear() { *r = record{index: -1, size: -1} }
 
-// whole tells whether it is of a track, with a time.
+// whole reports whether it is of a track, with a time.
 func (r *record) whole() bool {
 	return r.typed && r.kind != 0 && (r.hasPTS || r.hasDTS || r.hasBest)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Ends are the ends of connections that a log names, and when. A connection that the logs
-// of both its hosts name tells how their clocks compare: nobody hears of what was not done
+// of both its hosts name reports how their clocks compare: nobody hears of what was not done
 // yet.
 type Ends struct {
 	of map[netip.AddrPort]*mention
@@ -243,5 +243,5 @@ func (x Ends) Tie(y Ends) (low, high float64, n int) {
 	return low, high, n
 }
 
-// Empty tells that the log names no connection.
+// Empty reports that the log names no connection.
 func (x Ends) Empty() bool { return len(x.of) == 0 }

@@ -14,7 +14,7 @@ import (
 	"snag/readers/reader"
 )
 
-// isExport tells what journalctl -o export wrote
+// isExport reports what journalctl -o export wrote
 // (https://systemd.io/JOURNAL_EXPORT_FORMATS/).
 func isExport(head []byte) bool { return bytes.HasPrefix(head, []byte("__CURSOR=")) }
 

@@ -88,7 +88,7 @@ func readMap(name string, r io.Reader) ([]*rule, error) {
 	return rules, nil
 }
 
-// apply tells whether a message matches, and takes what its groups name.
+// apply reports whether a message matches, and takes what its groups name.
 func (r *rule) apply(message []byte, e *entry) bool {
 	if len(r.literal) > 0 && !bytes.Contains(message, r.literal) {
 		return false

@@ -99,7 +99,7 @@ func (p *parser) message(c *stamp.Clock, line, message []byte, e *entry) {
 }
 
 // goesOn takes a line without a time, of a message of several: "Caused by:
-// java.net.ConnectException: Connection refused" tells what the error was.
+// java.net.ConnectException: Connection refused" reports what the error was.
 func (e *entry) goesOn(line []byte) {
 	if e.request || e.errno != "" || e.what != "" && e.what != failure {
 		return

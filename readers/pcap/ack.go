@@ -239,7 +239,7 @@ func (h *half) copyOf(s *segment) bool {
 	return false
 }
 
-// brings tells whether a segment has what was not seen before.
+// brings reports whether a segment has what was not seen before.
 func (h *half) brings(s *segment) bool {
 	return !h.begun || s.len > 0 && int32(s.seq+uint32(s.len)-h.next) > 0 || s.has(packet.SYN) && !h.sawSYN || s.has(packet.FIN) && !h.fin
 }

@@ -133,7 +133,7 @@ func (a *analysis) flush(at int64) {
 	a.flushPairs()
 }
 
-// waitsForWindow tells that a row is due though nothing comes.
+// waitsForWindow reports that a row is due though nothing comes.
 func (c *conn) waitsForWindow() bool {
 	return c.done == 0 && c.listed && (c.half[0].limit.state == windowShut || c.half[1].limit.state == windowShut)
 }

@@ -234,7 +234,7 @@ func (c *conn) reset(a *analysis, s *segment, side int) {
 	a.conns.closed(c, s.at)
 }
 
-// cuts tells whether a reset of side takes from the client what it waits for: the answer
+// cuts reports whether a reset of side takes from the client what it waits for: the answer
 // to a request, or the rest of one that is on its way. Who leaves by a reset misses
 // nothing, and neither does who said that it closes.
 func (c *conn) cuts(side int, at int64) bool {
@@ -245,7 +245,7 @@ func (c *conn) cuts(side int, at int64) bool {
 	return c.turn.asked != 0 && c.turn.answering == 0 && !c.turn.goesOn || down.dataPackets > 0 && !down.fin && int32(down.next-down.una) > 0 && !down.arrived(&c.half[1-side], at)
 }
 
-// arrived tells whether all that an end sent is there, though not acknowledged: no more than what
+// arrived reports whether all that an end sent is there, though not acknowledged: no more than what
 // an ACK may be held back for (two segments, RFC 9293, 3.8.6.3), and sent a round trip ago.
 func (h *half) arrived(p *half, at int64) bool {
 	return h.rtt.least > 0 && at-h.lastAt >= h.rtt.least && int(h.next-h.una) <= 2*h.segmentSize(p) && h.again.backoff == 0

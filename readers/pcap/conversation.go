@@ -150,7 +150,7 @@ func (k *follower) take(p *packet.Packet, at int64, frame int) {
 	}
 }
 
-// sides tells who is the client: who sent the SYN, else whose port is ephemeral, else who sends first.
+// sides reports who is the client: who sent the SYN, else whose port is ephemeral, else who sends first.
 func (k *follower) sides(p *packet.Packet) {
 	if k.known {
 		return

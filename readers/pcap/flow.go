@@ -5,7 +5,7 @@ import (
 )
 
 // Rows of flows: these many of any, and as many again of those on which something
-// went wrong.
+// failed.
 const maxFlows = 3_000
 
 // flow writes a connection's row when it leaves the table.

@@ -128,7 +128,7 @@ func (h *half) scaledWindow(p *half, s *segment) uint32 {
 	return w << h.scale
 }
 
-// data takes a segment with payload; it tells whether it brought something new.
+// data takes a segment with payload; it reports whether it brought something new.
 func (h *half) data(a *analysis, c *conn, s *segment, seq uint32, p *half) bool {
 	end := seq + uint32(s.len)
 	h.dataPackets++

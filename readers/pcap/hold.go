@@ -78,7 +78,7 @@ func (d *holding) released(wait int64) {
 	d.longest = max(d.longest, wait)
 }
 
-// off tells that the algorithm is off on this end's socket.
+// off reports that the algorithm is off on this end's socket.
 func (d *holding) off() bool { return d.unheld >= 3 && 10*d.unheld >= d.small }
 
 // fewEchoes tell how fast an end answers only if it had something to say: the probes of a shut window,

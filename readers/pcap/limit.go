@@ -58,7 +58,7 @@ func (h *half) limits(at int64, p *half) {
 	}
 }
 
-// known tells whether the window's scale is known: both SYNs were seen. A shut window
+// known reports whether the window's scale is known: both SYNs were seen. A shut window
 // is shut in every scale.
 func (h *half) known(p *half) bool { return p.window == 0 || h.sawSYN && p.sawSYN }
 

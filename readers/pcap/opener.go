@@ -25,7 +25,7 @@ const (
 // openers are how the recording names them.
 var openers = [...]string{"", "an HTTP request", "a TLS ClientHello", "an RTSP request", "an SQL statement", "a Redis command", "a command", "an SMB request", ""}
 
-// openerOf tells what a segment begins with, of protocols in which each request is
+// openerOf reports what a segment begins with, of protocols in which each request is
 // answered.
 func openerOf(p *packet.Packet) opener {
 	b := p.Payload

@@ -59,7 +59,7 @@ func (o *order) settle() {
 	*at(i) = s
 }
 
-// full tells that the first must be taken before another is put.
+// full reports that the first must be taken before another is put.
 func (o *order) full() bool { return o.n == orderWindow }
 
 // take gives the first packet, valid until the next is put; nil: there is none.

@@ -145,7 +145,7 @@ func (a *analysis) waiting(c *conn, at int64) {
 	}
 }
 
-// nearServer tells whether the capture lies at the server: the way there takes a
+// nearServer reports whether the capture lies at the server: the way there takes a
 // quarter of the whole at most.
 func (c *conn) nearServer() bool {
 	w := &c.hand

@@ -216,7 +216,7 @@ func (h *half) needless() uint64 {
 	return max(h.duplicates, min(n, h.resent))
 }
 
-// deaf tells that the other end can't report what came twice: SACK was not agreed on, or,
+// deaf reports that the other end can't report what came twice: SACK was not agreed on, or,
 // where the handshake was not captured, nothing came of it though it was due.
 func (h *half) deaf(p *half) bool {
 	if h.sawSYN && p.sawSYN {

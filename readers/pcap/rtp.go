@@ -35,7 +35,7 @@ type rtp struct {
 // protocol begins with these bits one time in four).
 const sureAfter = 4
 
-// is tells whether the direction carries RTP.
+// is reports whether the direction carries RTP.
 func (r *rtp) is() bool { return r.sure }
 
 func (r *rtp) take(at int64, b []byte) {

@@ -58,7 +58,7 @@ func (o *sending) packet(s *segment) {
 	}
 }
 
-// elsewhere tells whether a packet of another interface is one that was captured
+// elsewhere reports whether a packet of another interface is one that was captured
 // before, as it came in or left again: nothing of it is newer.
 func (h *half) elsewhere(s *segment) bool {
 	o := &h.sending

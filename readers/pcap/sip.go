@@ -43,7 +43,7 @@ type calls struct {
 	left  uint64 // that found no room
 }
 
-// sipStart tells whether a datagram begins as SIP does: an answer, or a method and a
+// sipStart reports whether a datagram begins as SIP does: an answer, or a method and a
 // sip or sips address.
 func sipStart(b []byte) bool {
 	if len(b) < 24 || b[0] < 'A' || b[0] > 'Z' {

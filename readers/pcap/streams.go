@@ -123,7 +123,7 @@ func (s *syn) between(p *packet.Packet) bool {
 	return s.a == p.Src && s.b == p.Dst || s.a == p.Dst && s.b == p.Src
 }
 
-// greets tells whether a segment is a client's first and begins as RTMP's or RTSP's do, and
+// greets reports whether a segment is a client's first and begins as RTMP's or RTSP's do, and
 // hands on how the connection was opened. Any other payload may begin with such a byte.
 func (m *media) greets(p *packet.Packet) bool {
 	known, rtmp := greeting(p)
@@ -151,7 +151,7 @@ func (m *media) greets(p *packet.Packet) bool {
 	return p.Dst.Port() < p.Src.Port() && (!rtmp || b[5]|b[6]|b[7]|b[8] == 0)
 }
 
-// greeting tells whether a segment begins as a client of RTMP does (C0 and C1, 1,537 bytes
+// greeting reports whether a segment begins as a client of RTMP does (C0 and C1, 1,537 bytes
 // of which the first is the version, 3), or of RTSP (a method and an rtsp address).
 func greeting(p *packet.Packet) (known, rtmp bool) {
 	b := p.Payload

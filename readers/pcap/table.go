@@ -20,7 +20,7 @@ const (
 // key is a connection, whichever way: the smaller end first.
 type key struct{ a, b netip.AddrPort }
 
-// keyOf also tells which end sent: 0 is a.
+// keyOf also reports which end sent: 0 is a.
 func keyOf(src, dst netip.AddrPort) (key, int) {
 	if sp, dp := src.Port(), dst.Port(); sp < dp || sp == dp && src.Addr().Compare(dst.Addr()) <= 0 {
 		return key{src, dst}, 0

@@ -58,7 +58,7 @@ func (c *conn) heard(s *segment, side int) {
 	}
 }
 
-// saysAll tells whether a FIN of the client belongs to its request: that was all it has to say, and
+// saysAll reports whether a FIN of the client belongs to its request: that was all it has to say, and
 // it still waits for the answer.
 func (t *turn) saysAll(finAt int64) bool {
 	return t.opens != unknownOpener && finAt-t.said < saysAllWithin
@@ -121,7 +121,7 @@ type silence struct {
 // longSilence is what is told of singly.
 const longSilence = second
 
-// ends takes a request whose wait is over at a time; open: it was not answered. longest tells that none
+// ends takes a request whose wait is over at a time; open: it was not answered. longest reports that none
 // waited longer.
 func (q *silence) ends(t *turn, at int64, open bool) (longest bool) {
 	d := at - t.said

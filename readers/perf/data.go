@@ -388,7 +388,7 @@ func (d *data) say(told *reader.Told, f *perfdata.File, counts perfdata.Counts, 
 		partial(stacks, "mappings of processes over %d are left out", mostImages)
 	}
 	if d.objects.kernel == nil && len(d.kernels) > 0 {
-		partial(symbols, "the kernel's functions have no names: it is not the kernel that runs here, or it was started anew since")
+		partial(symbols, "the kernel's functions have no names: it is not the kernel that runs here, or it was started again since")
 	}
 	if d.elsewhere > 0 {
 		partial(symbols, "%d addresses lie in files that are not here with the same build id, or have no symbols", d.elsewhere)

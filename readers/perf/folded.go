@@ -64,7 +64,7 @@ type folding struct {
 	carry       float64 // what was not counted so far, less than one
 }
 
-// inThousandths tells whether values have fractions, as times and percentages do.
+// inThousandths reports whether values have fractions, as times and percentages do.
 func inThousandths(head []byte) bool {
 	for len(head) > 0 {
 		line, rest, _ := bytes.Cut(head, []byte("\n"))

@@ -23,7 +23,7 @@ type objects struct {
 	known  map[objectKey]*object
 	kernel *kernel.Symbols // nil: it is another kernel, or another start of it
 	tables int
-	// here tells that this very host recorded: files that have not changed since are
+	// here reports that this very host recorded: files that have not changed since are
 	// taken where their build ids are not told. since is when it was recorded.
 	here  bool
 	since time.Time
@@ -94,7 +94,7 @@ func (o *objects) find(path, id string) *object {
 	return f
 }
 
-// recorded tells who recorded, and when.
+// recorded reports who recorded, and when.
 func (o *objects) recorded(all *perfdata.Features, at time.Time) {
 	name, err := os.Hostname()
 	release, err2 := os.ReadFile(filepath.Join(o.root, "proc/sys/kernel/osrelease"))

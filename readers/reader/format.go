@@ -84,7 +84,7 @@ type Machine struct {
 	CPUs, PageSize int
 }
 
-// Counts tells whether a series only grows until the host is booted.
+// Counts reports whether a series only grows until the host is booted.
 func Counts(name string) bool {
 	for _, family := range []string{"node_netstat_", "node_ethtool_", "node_vmstat_", "node_nf_conntrack_stat_"} {
 		if rest, ok := strings.CutPrefix(name, family); ok {

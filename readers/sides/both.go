@@ -21,7 +21,7 @@ type Capture struct {
 }
 
 // Survey reads a capture once and finds its connections. of is how many captures are
-// surveyed: together they remember no more than two. only tells which packets are looked at; nil: all.
+// surveyed: together they remember no more than two. only reports which packets are looked at; nil: all.
 func Survey(ctx context.Context, path string, of int, only func(*packet.Packet) bool) (*Capture, error) {
 	return surveyed(ctx, openerOf(path), path, of, only)
 }
@@ -96,7 +96,7 @@ func (c *connection) nearByMarks() int {
 	return -1
 }
 
-// apartBy tells whether two durations of the same, by two clocks, differ by more than
+// apartBy reports whether two durations of the same, by two clocks, differ by more than
 // these may run apart, and by more than timestamps' grain.
 func apartBy(a, b int64) bool {
 	return math.Abs(float64(a-b)) > 2e3+mostDrift*float64(max(a, b))

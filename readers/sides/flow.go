@@ -92,7 +92,7 @@ func (x *index) again() *index {
 	return &index{live: map[ends]int{}, servers: map[netip.AddrPort]bool{}, most: x.most, flows: x.flows, passed: true, only: x.only}
 }
 
-// find tells which connection a segment is of, and its direction; -1: none that is
+// find reports which connection a segment is of, and its direction; -1: none that is
 // kept.
 func (x *index) find(s *Segment, count *int) (id, dir int) {
 	k := ends{s.Src, s.Dst}

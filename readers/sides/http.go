@@ -114,5 +114,5 @@ func (h *httpAnswer) goesOn(payload []byte, whole bool, high int64) {
 	}
 }
 
-// awaited tells that more of the answer must come.
+// awaited reports that more of the answer must come.
 func (h *httpAnswer) awaited() bool { return h.known && !h.done }

@@ -82,7 +82,7 @@ func (f *flow) key() ends {
 	return ends{a, b}
 }
 
-// same tells whether two flows of the same addresses are one connection, and how
+// same reports whether two flows of the same addresses are one connection, and how
 // their numbers relate.
 func (m *matching) same(i, j int, only bool) *connection {
 	f, g := m.sides[0][i], m.sides[1][j]

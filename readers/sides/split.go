@@ -92,7 +92,7 @@ func (x *exchange) ended() int64 {
 	return x.client.last[answer]
 }
 
-// torn tells that a capture lacks bytes of it: its times could be anything.
+// torn reports that a capture lacks bytes of it: its times could be anything.
 func (x *exchange) torn() bool {
 	for _, t := range []*turn{x.client, x.server} {
 		if t.end == answered && (t.hole[request] > 0 || t.hole[answer] > 0) {

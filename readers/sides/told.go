@@ -109,7 +109,7 @@ func duration(seconds float64) string {
 	return time.Duration(seconds * 1e9).Round(100 * time.Nanosecond).String()
 }
 
-// unread tells why two captures were not compared.
+// unread reports why two captures were not compared.
 func unread(paths [2]string, err error) reader.Told {
 	return reader.Told{Coverage: []recording.Coverage{{
 		Probe: Measure, State: recording.CoverageFailed, Why: fmt.Sprintf("compare %s with %s: %v", paths[0], paths[1], err),

@@ -170,7 +170,7 @@ func (v *view) data(s *Segment, dir int, b span, ack int64) {
 }
 
 // place finds the turn that bytes belong to, and begins the next where they do not
-// belong to this one; begins tells that they are its direction's first in it.
+// belong to this one; begins reports that they are its direction's first in it.
 func (v *view) place(s *Segment, dir int, b span, ack int64) (begins bool) {
 	d, o := &v.dirs[dir], &v.dirs[1-dir]
 	if v.cur == nil {

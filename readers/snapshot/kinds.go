@@ -67,7 +67,7 @@ func kinds() []kind {
 
 var all = kinds()
 
-// kindOf tells what an output is; nil: nothing that is known.
+// kindOf reports what an output is; nil: nothing that is known.
 func kindOf(head []byte, name string) *kind {
 	head = head[:min(len(head), 4096)]
 	for i := range all {
@@ -84,7 +84,7 @@ func kindOf(head []byte, name string) *kind {
 	return nil
 }
 
-// Sniff tells whether a file's beginning is of this kind: an output that is known, or
+// Sniff reports whether a file's beginning is of this kind: an output that is known, or
 // one behind the command that printed it.
 func Sniff(head []byte) bool {
 	for i := range all {

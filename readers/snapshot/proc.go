@@ -241,7 +241,7 @@ var pressureNames = map[string]string{
 	"memory some": "node_pressure_memory_waiting_seconds_total", "memory full": "node_pressure_memory_stalled_seconds_total",
 }
 
-// pressure reads /proc/pressure/cpu, io or memory: only its name tells which.
+// pressure reads /proc/pressure/cpu, io or memory: only its name reports which.
 func (l *look) pressure(it item) int {
 	for _, resource := range []string{"cpu", "io", "memory"} {
 		if !nameHas(it.command, resource) {

@@ -13,7 +13,7 @@ import (
 	"snag/recording/kernellog"
 )
 
-// nameHas tells whether a word stands in a command or a file's name, with nothing of a
+// nameHas reports whether a word stands in a command or a file's name, with nothing of a
 // word beside it.
 func nameHas(name, word string) bool {
 	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("/ _-.,\t", r) }) {

@@ -116,7 +116,7 @@ func modified(file string, items []item, o []reader.Options) recording.Time {
 	return recording.Time(o[n].Modified.UnixNano())
 }
 
-// alone tells whether a file holds one output only.
+// alone reports whether a file holds one output only.
 func alone(items []item, file string) bool {
 	n := 0
 	for _, it := range items {

@@ -27,16 +27,16 @@ func Mean(rates []float64) float64 {
 	return sum / float64(max(len(rates), 1))
 }
 
-// To tells whether the rates now are a share of those before or less, the first of them nearly so.
+// To reports whether the rates now are a share of those before or less, the first of them nearly so.
 func To(share float64, before, now []float64) bool {
 	base := Mean(before)
 	return base > 0 && len(now) > 0 && Mean(now) <= share*base && now[0] <= (1+share)/2*base
 }
 
-// Kept tells whether as many come now as before, as far as that matters.
+// Kept reports whether as many come now as before, as far as that matters.
 func Kept(before, now []float64) bool { return Mean(before) > 0 && Mean(now) >= kept*Mean(before) }
 
-// Steady tells that a rate is one, and not what is left of another: each second but the first and
+// Steady reports that a rate is one, and not what is left of another: each second but the first and
 // the last has as many.
 func Steady(rates []float64) bool {
 	if len(rates) < 3 {
@@ -46,14 +46,14 @@ func Steady(rates []float64) bool {
 	return slices.Max(inner) <= steady*slices.Min(inner)
 }
 
-// Even tells that a rate hardly varies, but for one second in ten.
+// Even reports that a rate hardly varies, but for one second in ten.
 func Even(rates []float64) bool {
 	all := slices.Sorted(slices.Values(rates))
 	n := len(all)
 	return n > 0 && all[n-1-n/evenIn] <= steady*all[n/evenIn]
 }
 
-// Ever tells whether a rate was often nearly as low as a fall would make it: over so many seconds,
+// Ever reports whether a rate was often nearly as low as a fall would make it: over so many seconds,
 // one time in ten.
 func Ever(rates []float64, over int) bool {
 	var means []float64
@@ -67,18 +67,18 @@ func Ever(rates []float64, over int) bool {
 	return means[len(means)/evenIn] <= lowTwin*Bytes*Mean(rates)
 }
 
-// FrameRate tells whether the frame rate fell from one even rate to a lower steady one.
+// FrameRate reports whether the frame rate fell from one even rate to a lower steady one.
 func FrameRate(before, now []float64) bool {
 	return To(Frames, before, now) && Steady(now) && Even(before)
 }
 
-// BitRate tells whether as many frames come of far fewer bytes, of a stream that was not often so.
+// BitRate reports whether as many frames come of far fewer bytes, of a stream that was not often so.
 func BitRate(bytesBefore, bytesNow, framesBefore, framesNow []float64) bool {
 	return Mean(bytesBefore) >= Thin && To(Bytes, bytesBefore, bytesNow) && Kept(framesBefore, framesNow) && !Ever(bytesBefore, len(bytesNow))
 }
 
-// FrameRateBack tells whether the frame rate is again what it was.
+// FrameRateBack reports whether the frame rate is again what it was.
 func FrameRateBack(base float64, now []float64) bool { return Mean(now) >= kept*base }
 
-// BitRateBack tells whether the bit rate is again far over what it fell to.
+// BitRateBack reports whether the bit rate is again far over what it fell to.
 func BitRateBack(base float64, now []float64) bool { return Mean(now) >= lowTwin*Bytes*base }

@@ -110,7 +110,7 @@ func Total(all []recording.Interval, end recording.Time) time.Duration {
 // Seconds is their Total in seconds.
 func Seconds(all []recording.Interval, end recording.Time) float64 { return Total(all, end).Seconds() }
 
-// Cover tells whether one of them holds at t.
+// Cover reports whether one of them holds at t.
 func Cover(all []recording.Interval, t recording.Time) bool {
 	return slices.ContainsFunc(all, func(i recording.Interval) bool { return i.Covers(t) })
 }

@@ -29,7 +29,7 @@ var unfinished = regexp.MustCompile(`^\.[\w-]+\.snag\.[A-Z2-7]{26}$`)
 // folders of a recording. What is in them is not judged by its name: versions differ.
 var folders = map[string]bool{"samples": true, "tables": true, "profiles": true}
 
-// wrote tells whether snag writes a file or folder of this path into such a leftover.
+// wrote reports whether snag writes a file or folder of this path into such a leftover.
 func wrote(at string, folder, nested bool) bool {
 	if at == "." {
 		return folder

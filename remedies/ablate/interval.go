@@ -84,7 +84,7 @@ func looks(rounds int) (all []int) {
 	return append(all, rounds)
 }
 
-// due tells whether a comparison with n rounds is looked at now.
+// due reports whether a comparison with n rounds is looked at now.
 func due(n, rounds int) bool {
 	for _, l := range looks(rounds) {
 		if l == n {

@@ -132,7 +132,7 @@ func drift(ys []float64) (ends [2]float64, real bool) {
 	return ends, math.Abs(ends[1]-ends[0]) > 3*se
 }
 
-// idle tells whether no run of any kind had a figure other than 0.
+// idle reports whether no run of any kind had a figure other than 0.
 func (s *study) idle() bool {
 	for _, c := range slices.Concat(s.done, s.open) {
 		if c.with.total != 0 || c.without.total != 0 || c.anyFailed {

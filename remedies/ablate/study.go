@@ -39,7 +39,7 @@ func (s *study) groups(of []int, b base) (out []*contrast) {
 	return out
 }
 
-// next tells whether a comparison is open; where a stage has none left, the next begins.
+// next reports whether a comparison is open; where a stage has none left, the next begins.
 func (s *study) next() bool {
 	if s.rounds >= 2*fewest && s.idle() {
 		return false // nothing shows under this load, with no setting on or off
@@ -84,7 +84,7 @@ func (s *study) alone() []*contrast {
 	return s.groups(rest, allOff)
 }
 
-// unexplained tells whether all settings together do more than the single ones that
+// unexplained reports whether all settings together do more than the single ones that
 // were found.
 func (s *study) unexplained() bool {
 	whole := s.whole()
@@ -104,7 +104,7 @@ func (s *study) unexplained() bool {
 	return left > max(s.smallest(), (whole.interval.High-whole.interval.Low)/4) || s.hollow()
 }
 
-// hollow tells whether a group did something of which no part did.
+// hollow reports whether a group did something of which no part did.
 func (s *study) hollow() bool {
 	acts := func(c *contrast) bool {
 		return c.found == Helps || c.found == Hurts || c.found == Acts && math.Abs(c.interval.Effect) > s.smallest()
@@ -324,7 +324,7 @@ func (s *study) judge(c *contrast, share float64) {
 	c.found = c.interval.outcome(s.smallest())
 }
 
-// parts tells whether a comparison is of a group that can be split.
+// parts reports whether a comparison is of a group that can be split.
 func (s *study) parts(c *contrast) bool { return s.stage < 3 && !c.whole && len(c.group) > 1 }
 
 // split parts a group that does something: small ones into single settings.

@@ -55,7 +55,7 @@ func (s *Store) Apply(p *plan.Plan, within time.Duration, tell func(Change)) (En
 	return s.entry(id), nil
 }
 
-// Check tells whether a plan can be carried out here, and changes nothing.
+// Check reports whether a plan can be carried out here, and changes nothing.
 func (s *Store) Check(p *plan.Plan) error {
 	if err := s.valid(p); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *Store) valid(p *plan.Plan) error {
 	return nil
 }
 
-// free tells whether no plan waits for somebody, of this store or of another one.
+// free reports whether no plan waits for somebody, of this store or of another one.
 func (s *Store) free() error {
 	all, err := s.All()
 	if err != nil {

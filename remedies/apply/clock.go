@@ -24,7 +24,7 @@ func (s *Store) uptime() time.Duration {
 	return sinceBoot()
 }
 
-// over tells whether a plan's deadline has passed by so much. Of a journal of an older
+// over reports whether a plan's deadline has passed by so much. Of a journal of an older
 // snag only the wall clock tells it. One whose beginning is lost has no deadline: it is
 // over.
 func (s *Store) over(st State, by time.Duration) bool {

@@ -87,7 +87,7 @@ func set(k knob.Knob, h knob.Host, t plan.Target, value string) (got string, err
 	return got, nil
 }
 
-// unchanged tells whether every value is still what it was when the plan was made:
+// unchanged reports whether every value is still what it was when the plan was made:
 // all are looked at before the first is changed.
 func unchanged(p *plan.Plan, h knob.Host, kinds map[string]knob.Knob) error {
 	var all []error
@@ -105,7 +105,7 @@ func unchanged(p *plan.Plan, h knob.Host, kinds map[string]knob.Knob) error {
 }
 
 func moved(c plan.Change, now string) string {
-	return fmt.Sprintf("%s is %q now, and was %q when the plan was made: make the plan anew", c.Target, now, c.Now)
+	return fmt.Sprintf("%s is %q now, and was %q when the plan was made: make the plan again", c.Target, now, c.Now)
 }
 
 // Ordered puts coupled changes next to each other, in the plan's order otherwise.

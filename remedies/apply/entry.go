@@ -56,7 +56,7 @@ func (s *Store) All() ([]Entry, error) {
 
 var planName = regexp.MustCompile(`^\d{8}-\d{6}\.\d{6}$`)
 
-// isPlan tells whether a folder of the store is of a plan: by its name, or, where that
+// isPlan reports whether a folder of the store is of a plan: by its name, or, where that
 // was changed, by what it holds. A file system's lost+found is none.
 func (s *Store) isPlan(name string) bool {
 	if strings.HasSuffix(name, stagedSuffix) {

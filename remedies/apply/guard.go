@@ -44,7 +44,7 @@ func Arm(dir string, flags ...string) (string, error) {
 	return who, nil
 }
 
-// hostsNamespaces tells whether snag runs where systemd's units do: one that was started
+// hostsNamespaces reports whether snag runs where systemd's units do: one that was started
 // in a network namespace (ip netns exec) means that one where a plan names none, and one in
 // a mount namespace has its own folders.
 func hostsNamespaces() bool {
@@ -151,7 +151,7 @@ func (s *Store) look(id string, last Entry) Entry {
 	return last
 }
 
-// due tells why a plan is to be undone now; "": it is not.
+// due reports why a plan is to be undone now; "": it is not.
 func (s *Store) due(ctx context.Context, e Entry) string {
 	switch {
 	case ctx.Err() != nil:

@@ -31,7 +31,7 @@ func hold(dir, file string) (release func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// held tells whether a process has the lock.
+// held reports whether a process has the lock.
 func held(dir, file string) bool {
 	f, err := journal.OpenFile(filepath.Join(dir, file), os.O_RDONLY)
 	if err != nil {

@@ -80,7 +80,7 @@ func (s *Store) register(dir string) error {
 	return write(filepath.Join(s.Run, openPlan), []byte(dir+"\n"))
 }
 
-// freeElsewhere tells whether a plan of another store waits for somebody on this host.
+// freeElsewhere reports whether a plan of another store waits for somebody on this host.
 func (s *Store) freeElsewhere() error {
 	if s.Run == "" {
 		return nil

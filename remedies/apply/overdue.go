@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Guarded tells whether somebody waits for the plan's deadline.
+// Guarded reports whether somebody waits for the plan's deadline.
 func (e Entry) Guarded() bool { return held(e.Dir, guardFile) }
 
 // overdueBy is how long after its deadline a plan is taken for left alone: a guard that

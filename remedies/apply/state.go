@@ -31,7 +31,7 @@ type Made struct {
 	Now      string   // as the kernel had it afterwards; "" where that was not seen
 	Exact    string   // the old state as the kernel reported it, where Old can't hold it
 	Netns    uint64   // the inode of Target's network namespace
-	// FromPlan tells that the journal's own record is lost: the values are those of the
+	// FromPlan reports that the journal's own record is lost: the values are those of the
 	// plan beside it, whose checksum holds.
 	FromPlan bool
 	// Doubt is why Old may be wrong: then it is not used.
@@ -54,13 +54,13 @@ type State struct {
 	By           string // who undoes it if nobody confirms
 	Changes      []Made // in the order of their making
 	Files        []File // written to outlast a reboot, and not removed
-	// Persisted tells that files were begun to be written: after a boot too the host
+	// Persisted reports that files were begun to be written: after a boot too the host
 	// may run with the plan's values.
 	Persisted bool
 	Why       string // it was undone
 	Failure   string // what kept it from being made
 	Damaged   string // what was wrong with the journal when somebody went on with it
-	// Unknown tells that changes may have been made that are not among Changes.
+	// Unknown reports that changes may have been made that are not among Changes.
 	Unknown bool
 	// Verified are the looks at whether it helped, in order of time.
 	Verified []Verified
@@ -144,12 +144,12 @@ func (s *State) change(id string) *Made {
 	return &Made{}
 }
 
-// Open tells whether the plan still waits for somebody: then no other may begin.
+// Open reports whether the plan still waits for somebody: then no other may begin.
 func (s *State) Open() bool {
 	return s.Phase == Half || s.Phase == Unconfirmed || s.Phase == Trying || s.Phase == HalfUndone
 }
 
-// Settled tells that an undo came to its end: each change is undone, or it was said why
+// Settled reports that an undo came to its end: each change is undone, or it was said why
 // it can't be (its interface is gone, another has set it since). Then nobody waits, and
 // another plan may begin.
 func (s *State) Settled() bool {

@@ -30,7 +30,7 @@ type Trial struct {
 	switches []Switch // in the order of Ordered
 	found    map[string]string
 	armed    time.Time // the last time that a guard was
-	letGo    func()    // of the lock that tells that this process lives
+	letGo    func()    // of the lock that reports that this process lives
 }
 
 // ErrTrialOver is of a trial that another has ended: the guard at its deadline, or a
@@ -247,7 +247,7 @@ func (t *Trial) undo(why string) (e Entry, err error) {
 	return e, err
 }
 
-// abandoned tells whether the process of a trial has ended. Of a plan that is no
+// abandoned reports whether the process of a trial has ended. Of a plan that is no
 // trial it never does.
 func abandoned(e Entry) bool { return e.State.Phase == Trying && !held(e.Dir, holderFile) }
 

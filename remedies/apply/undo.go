@@ -158,13 +158,13 @@ func problemsOf(err error) (all []error) {
 	return all
 }
 
-// isNote tells whether an error is the note's own, not one that was joined with it.
+// isNote reports whether an error is the note's own, not one that was joined with it.
 func isNote(err error) bool {
 	var n notNoted
 	return errors.As(err, &n) && err.Error() == n.Error()
 }
 
-// mayYetBe tells whether an undo that failed may come to more when it is tried again: not
+// mayYetBe reports whether an undo that failed may come to more when it is tried again: not
 // where another has the setting, where it is not there, or where its old value is not known.
 func mayYetBe(err error) bool {
 	for _, e := range problemsOf(err) {
@@ -175,6 +175,6 @@ func mayYetBe(err error) bool {
 	return errors.Is(err, ErrNotNoted)
 }
 
-// OnlyNotNoted tells whether all settings are as before, and only the journal does not
+// OnlyNotNoted reports whether all settings are as before, and only the journal does not
 // say so.
 func OnlyNotNoted(err error) bool { return errors.Is(err, ErrNotNoted) && len(problemsOf(err)) == 0 }

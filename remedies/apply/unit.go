@@ -57,7 +57,7 @@ func ArmUnit(conn *dbus.Conn, dir string, argv []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("start the unit %s that undoes all: systemd says: %w", name, err)
 	}
-	// Its lock tells that it waits.
+	// Its lock reports that it waits.
 	e := Entry{Dir: dir}
 	for end := time.Now().Add(systemdAnswers); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if e.Guarded() {

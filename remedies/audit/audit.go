@@ -1,4 +1,4 @@
-// Package audit tells which settings of a host are too small for what it is there for,
+// Package audit reports which settings of a host are too small for what it is there for,
 // before anybody feels it: each with the number that it must hold, the source of that,
 // and the measurement that would show that it matters. It reads a recording, and names
 // nothing that the setting as it is covers.
@@ -81,7 +81,7 @@ type host struct {
 	said   string  // where the rate is from
 	rttIs  string  // where the round trip is from
 	memory float64 // bytes; 0 unknown
-	// far tells that peers are far away: as the user said, or as was measured.
+	// far reports that peers are far away: as the user said, or as was measured.
 	far bool
 	// onWay is the most that one connection had on its way, rate × its own round trip,
 	// bytes; 0: none was measured.
@@ -216,7 +216,7 @@ func (h host) numbers(name string, n int) ([]float64, bool) {
 	return out, true
 }
 
-// own tells whether a row is of the host's own namespace.
+// own reports whether a row is of the host's own namespace.
 func (h host) own(netns uint64) bool { return netns == 0 || netns == h.r.Manifest.Netns }
 
 func mbit(bytesPerSecond float64) string {

@@ -78,7 +78,7 @@ func clamped(h host) (out []Risk, _ string) {
 			continue
 		}
 		seen[k.Owners[0].PID] = true
-		out = append(out, Risk{Call: suspect.Call{Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, …) anew, once net.core.rmem_max is larger",
+		out = append(out, Risk{Call: suspect.Call{Do: "setsockopt(fd, SOL_SOCKET, SO_RCVBUF, …) again, once net.core.rmem_max is larger",
 			Why: fmt.Sprintf("the buffer of %s[%d] on %s is %s, just what rmem_max allows: it asked for as much or more", k.Owners[0].Comm, k.Owners[0].PID, k.Local, units.Bytes(float64(k.RcvBuf)))},
 			Source: "net/core/sock.c (sk_setsockopt, SO_RCVBUF)", Shows: "the drop counter dN in ss -uamn grows"})
 	}

@@ -40,10 +40,10 @@ type Files struct {
 	// Tuned is of the active profile and what it includes; Profile is its name.
 	Tuned   []Line
 	Profile string
-	// TunedLast tells that tuned's sysctls win over those of sysctl.d
+	// TunedLast reports that tuned's sysctls win over those of sysctl.d
 	// (reapply_sysctl = 0 in tuned-main.conf).
 	TunedLast bool
-	// IRQBalance tells that the daemon runs.
+	// IRQBalance reports that the daemon runs.
 	IRQBalance bool
 }
 

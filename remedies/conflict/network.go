@@ -72,7 +72,7 @@ func matchesOf(all []Line) map[string][]string {
 	return out
 }
 
-// concerns tells whether a file that asks for some names may hold for an interface. What
+// concerns reports whether a file that asks for some names may hold for an interface. What
 // it asks besides (a driver, an address) is taken to hold.
 func concerns(names []string, device string) bool {
 	for _, pattern := range names {

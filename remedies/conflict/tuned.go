@@ -46,7 +46,7 @@ func (f *Files) tuned(root string) {
 	}
 }
 
-// runs tells whether a process of that name is there, below a root's /proc.
+// runs reports whether a process of that name is there, below a root's /proc.
 func runs(root, comm string) bool {
 	all, err := os.ReadDir(filepath.Join(root, "proc"))
 	if err != nil {

@@ -96,7 +96,7 @@ var ethtoolAt = map[string]struct{ set, show string }{
 // fields parts a value by single blanks: the kernel parts them by tabs.
 func fields(value string) string { return strings.Join(strings.Fields(value), " ") }
 
-// unnamed tells whether a target's network namespace has no name, but is that of a
+// unnamed reports whether a target's network namespace has no name, but is that of a
 // process ("pid:812").
 func unnamed(t plan.Target) bool { return strings.HasPrefix(t.Netns, "pid:") }
 

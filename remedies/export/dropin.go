@@ -81,7 +81,7 @@ func propertyLines(name, value string) []string {
 // unitValue is a value in a unit file: % begins a specifier there.
 func unitValue(v string) string { return strings.ReplaceAll(v, "%", "%%") }
 
-// isUnit tells whether a name is a unit's that a file can set.
+// isUnit reports whether a name is a unit's that a file can set.
 func isUnit(name string) bool {
 	return strings.HasSuffix(name, ".service") && name != ".service" || strings.HasSuffix(name, ".slice") && name != ".slice"
 }

@@ -26,7 +26,7 @@ const Mark = "# Made by snag"
 type File struct {
 	Path string // where it belongs, as /etc/sysctl.d/90-snag-x.conf
 	Text string
-	// Run tells that people run it: it gets the mode 0755 in place of 0644.
+	// Run reports that people run it: it gets the mode 0755 in place of 0644.
 	Run bool
 	// Of are the changes that it holds.
 	Of []plan.Change
@@ -118,7 +118,7 @@ func (n in) changes(kinds ...string) (all []plan.Change) {
 	return all
 }
 
-// As writes a plan in a format. kinds (knob.ForPlan) tell whether it is valid: one
+// As writes a plan in a format. kinds (knob.ForPlan) show whether it is valid: one
 // that is not becomes no file. name is used for the files; "" takes the plan's cause.
 func As(format string, p *plan.Plan, name string, kinds map[string]plan.Kind, f Facts) (Result, error) {
 	if err := p.Valid(kinds); err != nil {

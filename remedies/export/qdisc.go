@@ -36,7 +36,7 @@ func (n in) qdiscActions(c plan.Change) (all []action, why string) {
 	return append(all, action{args: append(args, whole...)}), ""
 }
 
-// underMQ tells whether a class is one of an mq: each is a queue of the interface.
+// underMQ reports whether a class is one of an mq: each is a queue of the interface.
 func (n in) underMQ(t plan.Target) bool {
 	major, _, _ := strings.Cut(parentOf(t), ":")
 	root := strings.TrimPrefix(n.facts.Qdiscs[Place(rootOf(t))], "default ")

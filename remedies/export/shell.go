@@ -70,7 +70,7 @@ func (s shellCall) call() string {
 func shellOf(c plan.Change) (s shellCall, why string) {
 	t := c.Target
 	if strings.HasPrefix(t.Netns, "pid:") {
-		return s, "its network namespace has no name: ip netns attach gives it one, then make the plan anew"
+		return s, "its network namespace has no name: ip netns attach gives it one, then make the plan again"
 	}
 	if c.Now == "" {
 		return s, "the script could not take it back: there was none before"
@@ -124,7 +124,7 @@ func shownAs(t plan.Target) string {
 	return t.Name
 }
 
-// bareNumber tells whether a text is a number of packets, bytes or entries, and nothing
+// bareNumber reports whether a text is a number of packets, bytes or entries, and nothing
 // that has a unit.
 func bareNumber(value string) bool {
 	digits := strings.TrimRight(value, "pb")

@@ -13,7 +13,7 @@
 //     acted on it, and the next record takes its place.
 //
 // Format 1, of older snags, has one record a line and no checksums. It is read and
-// continued as it was, and Content.Format tells that nothing in it was checked.
+// continued as it was, and Content.Format reports that nothing in it was checked.
 package journal
 
 import (

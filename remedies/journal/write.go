@@ -161,7 +161,7 @@ func (j *Journal) put(text []byte) error {
 	return nil
 }
 
-// Moved tells where the folder is now.
+// Moved reports where the folder is now.
 func (j *Journal) Moved(dir string) { j.path = filepath.Join(dir, Name) }
 
 // Close ends the writing.

@@ -206,6 +206,6 @@ var onlyNew = map[string]bool{
 	"net.ipv4.udp_rmem_min": true, "net.ipv4.udp_wmem_min": true, "net.ipv4.tcp_congestion_control": true,
 }
 
-// OnlyNew tells whether a sysctl holds only for what is made after it was set: sockets,
+// OnlyNew reports whether a sysctl holds only for what is made after it was set: sockets,
 // listeners, interfaces.
 func OnlyNew(name string) bool { return onlyNew[strings.TrimSpace(name)] }

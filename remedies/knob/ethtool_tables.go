@@ -22,7 +22,7 @@ var rings = &ethGroup{what: "ring", get: unix.ETHTOOL_MSG_RINGS_GET, set: unix.E
 
 var channels = &ethGroup{what: "channel", get: unix.ETHTOOL_MSG_CHANNELS_GET, set: unix.ETHTOOL_MSG_CHANNELS_SET, header: unix.ETHTOOL_A_CHANNELS_HEADER, all: []ethNumber{
 	{Doc{"combined", "queues that both receive and send, each with an interrupt", "queues", "1 to the driver's own maximum (ethtool -l)", "3.1; netlink 5.8",
-		"receive work that one CPU does alone; as many as CPUs is enough", flap + "masks of RPS, XPS and interrupts are made anew; qdiscs of mq's queues too", "Documentation/networking/ethtool-netlink.rst (CHANNELS_SET)"},
+		"receive work that one CPU does alone; as many as CPUs is enough", flap + "masks of RPS, XPS and interrupts are made again; qdiscs of mq's queues too", "Documentation/networking/ethtool-netlink.rst (CHANNELS_SET)"},
 		unix.ETHTOOL_A_CHANNELS_COMBINED_COUNT, unix.ETHTOOL_A_CHANNELS_COMBINED_MAX, 4096, false},
 	{Doc{"rx", "queues that only receive", "queues", "0 to the driver's own maximum (ethtool -l)", "3.1; netlink 5.8",
 		"as combined, with drivers that part receiving and sending", flap + "as combined", "Documentation/networking/ethtool-netlink.rst (CHANNELS_SET)"},

@@ -119,7 +119,7 @@ func decodeFeatures(data []byte) (features, error) {
 }
 
 // decodeBits reads a bitset that names its bits (ethtool-netlink.rst, "Bit sets"): in
-// one with a mask VALUE tells whether the bit is set, in one without each bit is.
+// one with a mask VALUE reports whether the bit is set, in one without each bit is.
 func decodeBits(out map[string]bool) func(*netlink.AttributeDecoder) error {
 	return func(d *netlink.AttributeDecoder) error {
 		list := false

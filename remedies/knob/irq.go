@@ -60,7 +60,7 @@ func (k irq) Write(h Host, t plan.Target, value string) error {
 
 func (irq) Same(_ plan.Target, a, b string) bool { return queueMask{}.Same(plan.Target{}, a, b) }
 
-// IRQBalance tells whether the daemon irqbalance runs, which moves interrupts every ten
+// IRQBalance reports whether the daemon irqbalance runs, which moves interrupts every ten
 // seconds.
 func IRQBalance(h Host) (running bool, err error) {
 	entries, err := os.ReadDir(h.Proc)

@@ -38,7 +38,7 @@ type Knob interface {
 	Read(h Host, t plan.Target) (string, error)
 	// Write sets a value. An error leaves it as it was, or says that it did not.
 	Write(h Host, t plan.Target, value string) error
-	// Same tells whether two texts are one value.
+	// Same reports whether two texts are one value.
 	Same(t plan.Target, a, b string) bool
 }
 

@@ -69,7 +69,7 @@ func (openFiles) Write(h Host, t plan.Target, value string) error {
 
 func (openFiles) Same(_ plan.Target, a, b string) bool { return a == b }
 
-// sameProcess tells whether a target's process is still that one.
+// sameProcess reports whether a target's process is still that one.
 func (h Host) sameProcess(t plan.Target) error {
 	started, err := Started(h.Proc, t.PID)
 	if err != nil || started != t.Started {

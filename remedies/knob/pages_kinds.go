@@ -17,7 +17,7 @@ func kindPages() []Page {
 			Notes: []string{
 				"parent is root (or nothing), or a class as 8001:1; queue is one of mq's queues, whatever mq's handle is (queue 3 is class :4).",
 				"With a name it sets one option, and all others stay. Where the kernel made the qdisc (handle 0:), one like it is made, and of mq the root too: the kernel changes none that is its own.",
-				"Without a name, then is a whole qdisc in tc's words, as \"fq limit 10000 flow_limit 100\": what waits in the old one is lost. Undo makes the old one again with all its options; \"default noqueue\" and the like are the kernel's own, which comes back when ours is deleted.",
+				"Without a name, then is a whole qdisc in tc's words, as \"fq limit 10000 flow_limit 100\": what waits in the old one is lost. Undo makes the old one again with all its options; names such as \"default noqueue\" are the kernel's own, which comes back when ours is deleted.",
 				"A qdisc with filters, with others below it, of another kind than these, or with an option that snag does not know is not replaced: it could not be put back.",
 				device,
 			}, Settings: qdiscDocs()},

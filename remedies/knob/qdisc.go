@@ -39,7 +39,7 @@ func (qdisc) Valid(t plan.Target, value string) error {
 	return validOption(t.Name, value)
 }
 
-// validOption tells whether any kind would take a value for an option: which kind is
+// validOption reports whether any kind would take a value for an option: which kind is
 // there, Write sees.
 func validOption(name, value string) error {
 	var first error
@@ -147,7 +147,7 @@ func (f *foundQdisc) option(t plan.Target) (*qdiscOption, uint64, error) {
 	return nil, 0, fmt.Errorf("find %s: the qdisc there is %s, which has no such option that snag sets (%w)", t, f.kind, ErrAbsent)
 }
 
-// replaceable tells whether the qdisc can be put back after another took its place.
+// replaceable reports whether the qdisc can be put back after another took its place.
 func (f *foundQdisc) replaceable(c tcConn) error {
 	if f.text.isDefault {
 		return nil // the kernel puts it back itself
@@ -260,13 +260,13 @@ func (c tcConn) ownRoot(f foundQdisc, t plan.Target, defaultKind string) (foundQ
 	}
 	for _, q := range f.all {
 		if q.parent != rootPlace && q.parent>>16 == 0 && q.kind != defaultKind {
-			return f, fmt.Errorf("mq must be made anew for it, and queue %d of %s would get %q (net.core.default_qdisc) in place of %s: change it by hand",
+			return f, fmt.Errorf("mq must be made again for it, and queue %d of %s would get %q (net.core.default_qdisc) in place of %s: change it by hand",
 				q.parent-1, t.Device, defaultKind, q.kind)
 		}
 	}
 	mq, _ := qdiscKindOf("mq")
 	if err := c.make(f, rootPlace, mq, nil); err != nil {
-		return f, fmt.Errorf("make mq anew on %s: %w", t.Device, err)
+		return f, fmt.Errorf("make mq again on %s: %w", t.Device, err)
 	}
 	return c.find(t)
 }

@@ -21,7 +21,7 @@ type Exact interface {
 	// Restore puts it back, by the snapshot where nothing but the target was changed since,
 	// else by the old value.
 	Restore(h Host, t plan.Target, old, snapshot string) error
-	// SameSnapshot tells whether two snapshots are one.
+	// SameSnapshot reports whether two snapshots are one.
 	SameSnapshot(a, b string) bool
 }
 
@@ -131,7 +131,7 @@ func (c tcConn) send(r reported, handle, parent uint32, flags netlink.HeaderFlag
 	return err
 }
 
-// sameBut tells whether a qdisc has all its other options as a snapshot had them. The
+// sameBut reports whether a qdisc has all its other options as a snapshot had them. The
 // burst of a tbf is kept as a time: it is another number of bytes at another rate.
 func sameBut(name string, now qdiscValues, r reported) bool {
 	then, err := r.kind.decodeOptions(r.options)
@@ -158,7 +158,7 @@ func sameBut(name string, now qdiscValues, r reported) bool {
 	return true
 }
 
-// nearBurst tells whether two bursts may be one, each told in ticks of its own rate.
+// nearBurst reports whether two bursts may be one, each told in ticks of its own rate.
 func nearBurst(a, b qdiscValues) bool {
 	if len(a["burst"]) != 1 || len(b["burst"]) != 1 || len(a["rate"]) != 1 || len(b["rate"]) != 1 {
 		return false
@@ -167,7 +167,7 @@ func nearBurst(a, b qdiscValues) bool {
 	return math.Abs(float64(a["burst"][0])-float64(b["burst"][0])) <= 16+tick
 }
 
-// SameSnapshot tells whether two reports are one, of a tbf bit by bit.
+// SameSnapshot reports whether two reports are one, of a tbf bit by bit.
 func (qdisc) SameSnapshot(a, b string) bool {
 	x, err1 := parseSnapshot(a)
 	y, err2 := parseSnapshot(b)

@@ -101,7 +101,7 @@ func decodeQdisc(b []byte) (seenQdisc, error) {
 	return q, d.Err()
 }
 
-// hasFilters tells whether packets are sorted by filters of a qdisc.
+// hasFilters reports whether packets are sorted by filters of a qdisc.
 func (c tcConn) hasFilters(handle uint32) (bool, error) {
 	replies, err := c.conn.Execute(netlink.Message{Header: netlink.Header{Type: unix.RTM_GETTFILTER, Flags: netlink.Request | netlink.Dump}, Data: c.tcmsg(0, handle)})
 	if err != nil {

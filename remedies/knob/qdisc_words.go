@@ -152,7 +152,7 @@ var suffixes = map[qdiscUnit]map[string]float64{
 	toggle:       {"": 1},
 }
 
-// parse reads one number, and tells whether the kernel would take it.
+// parse reads one number, and reports whether the kernel would take it.
 func (o *qdiscOption) parse(word string) (uint64, error) {
 	switch {
 	case o.unit == toggle && word == "on":
@@ -176,7 +176,7 @@ func (o *qdiscOption) parse(word string) (uint64, error) {
 	return uint64(v), nil
 }
 
-// near tells whether two numbers are one, as the kernel rounds.
+// near reports whether two numbers are one, as the kernel rounds.
 func (o *qdiscOption) near(a, b uint64) bool {
 	slack := o.slack
 	if o.unit == byteCount && slack > 0 { // tbf's burst, which the kernel keeps as time
@@ -185,7 +185,7 @@ func (o *qdiscOption) near(a, b uint64) bool {
 	return max(a, b)-min(a, b) <= slack
 }
 
-// sameQdisc tells whether two texts are one qdisc: options that both name are equal.
+// sameQdisc reports whether two texts are one qdisc: options that both name are equal.
 // An interface that is down has the default of one that is down, noop.
 func sameQdisc(a, b string) bool {
 	x, err1 := parseQdisc(a)

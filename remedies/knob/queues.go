@@ -156,7 +156,7 @@ func RoundUp(n uint64) uint64 {
 	return 1 << bits.Len64(n-1)
 }
 
-// whole tells whether a text is a whole number within bounds.
+// whole reports whether a text is a whole number within bounds.
 func whole(name, value string, least, most int64) error {
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < least || n > most {

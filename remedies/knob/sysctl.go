@@ -135,7 +135,7 @@ func sysctlOf(name string) (*Sysctl, error) {
 	return nil, fmt.Errorf("sysctl %s is not one that snag sets (snag tune knobs shows which it does)", name)
 }
 
-// valid tells whether the kernel would take a value: how many numbers, and each
+// valid reports whether the kernel would take a value: how many numbers, and each
 // within its bounds. It refuses what the kernel would take and clamp in silence.
 func (s *Sysctl) valid(value string) error {
 	if number, ok := s.other(value); ok {

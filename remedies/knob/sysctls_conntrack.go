@@ -4,7 +4,7 @@ var conntrackSysctls = []Sysctl{
 	{Name: "net.netfilter.nf_conntrack_max", About: "connections that are tracked", Unit: "connections", Min: 1, Max: maxInt32, Since: "2.6.27",
 		Helps: "\"table full, dropping packet\"", Hurts: "about 320 bytes of memory each; the hash table should grow with it", Source: "net/netfilter/nf_conntrack_core.c"},
 	{Name: "net.netfilter.nf_conntrack_buckets", About: "size of the hash table of connections", Unit: "entries", Min: 1024, Max: 16777216, Rounds: 512, Since: "2.6.19 (writable since 4.8)",
-		Helps: "CPU time in long chains, where nf_conntrack_max was raised: a quarter to all of it", Hurts: "8 bytes an entry; the table is made anew", Source: "net/netfilter/nf_conntrack_core.c (nf_conntrack_hash_resize)"},
+		Helps: "CPU time in long chains, where nf_conntrack_max was raised: a quarter to all of it", Hurts: "8 bytes an entry; the table is made again", Source: "net/netfilter/nf_conntrack_core.c (nf_conntrack_hash_resize)"},
 	{Name: "net.netfilter.nf_conntrack_tcp_timeout_established", About: "how long a silent TCP connection is tracked: 5 days unless set", Unit: "s", Min: 60, Max: 4194304, Netns: true, Since: "2.6.19",
 		Helps: "a table full of connections that ended without a word", Hurts: "longer silences than this break through NAT", Source: "net/netfilter/nf_conntrack_proto_tcp.c"},
 	{Name: "net.netfilter.nf_conntrack_tcp_timeout_time_wait", About: "how long an ended TCP connection is tracked", Unit: "s", Min: 1, Max: 65536, Netns: true, Since: "2.6.19",

@@ -46,7 +46,7 @@ var tcpSysctls = []Sysctl{
 	{Name: "net.ipv4.tcp_reordering", About: "packets that may overtake another before it counts as lost", Unit: "packets", Min: 1, Max: 300, Netns: true, Since: "2.4",
 		Helps: "ways that reorder: needless retransmissions (TCPDSACKRecv)", Hurts: "losses are found later", Source: "net/ipv4/tcp_input.c"},
 	{Name: "net.ipv4.tcp_no_metrics_save", About: "whether what a connection learned of the way is forgotten", Unit: "0 or 1", Min: 0, Max: 1, Netns: true, Since: "2.6.6",
-		Helps: "1: a bad start after one bad connection (ssthresh kept)", Hurts: "every connection learns anew", Source: "net/ipv4/tcp_metrics.c"},
+		Helps: "1: a bad start after one bad connection (ssthresh kept)", Hurts: "every connection learns again", Source: "net/ipv4/tcp_metrics.c"},
 	{Name: "net.ipv4.tcp_autocorking", About: "whether small writes wait while packets are still in the qdisc", Unit: "0 or 1", Min: 0, Max: 1, Netns: true, Since: "3.14",
 		Helps: "0: latency of small writes", Hurts: "more small packets", Source: "net/ipv4/tcp.c (tcp_should_autocork)"},
 	{Name: "net.ipv4.tcp_limit_output_bytes", About: "what one socket may have in the qdisc and the card", Unit: "bytes", Min: 1, Max: maxInt32, Netns: true, Since: "3.6",

@@ -45,7 +45,7 @@ func burstOf(rate, ticks uint64) (bytes uint64, ok bool) {
 // mostLikely burst, bytes, that is looked for where a report may have lost its high bits.
 const mostLikely = 64 << 20
 
-// burstWraps tells whether the ticks that netlink reports, 32 bits, may be the lower part
+// burstWraps reports whether the ticks that netlink reports, 32 bits, may be the lower part
 // of those of a larger burst: 275 s and more of the rate. What then was set is not known.
 func burstWraps(rate, ticks uint64) bool {
 	if _, ok := burstOf(rate, ticks); ok {

@@ -27,7 +27,7 @@ func namespaceOf(name string) (pid int, ok bool, err error) {
 	return pid, true, nil
 }
 
-// validNetns tells whether a target's namespace is named as it must be.
+// validNetns reports whether a target's namespace is named as it must be.
 func validNetns(t plan.Target) error {
 	_, process, err := namespaceOf(t.Netns)
 	if err != nil {
@@ -84,7 +84,7 @@ func inNamed(name string, f func() error) error {
 	return netns.DoNamed(name, f)
 }
 
-// onDevice tells whether a target names an interface, and its namespace as it must.
+// onDevice reports whether a target names an interface, and its namespace as it must.
 func onDevice(t plan.Target) error {
 	if t.Device == "" {
 		return errors.New(t.Kind + " needs a device")

@@ -65,7 +65,7 @@ func (d Disk) at(path string) string {
 	return filepath.Join(d.Root, path)
 }
 
-// Check tells whether a file may be written: nobody else's is there.
+// Check reports whether a file may be written: nobody else's is there.
 func (d Disk) Check(f File) error {
 	if _, err := d.there(f); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (d Disk) Check(f File) error {
 	return nil
 }
 
-// onlyLink tells whether no other plan has a .link file for the same interface: only
+// onlyLink reports whether no other plan has a .link file for the same interface: only
 // the first that matches is read.
 func (d Disk) onlyLink(f File) error {
 	dir := filepath.Dir(f.Path)
@@ -103,7 +103,7 @@ func matchOf(text string) string {
 	return strings.TrimSpace(match)
 }
 
-// there tells whether the very file is there already.
+// there reports whether the very file is there already.
 func (d Disk) there(f File) (bool, error) {
 	path, err := d.place(f.Path)
 	if err != nil {

@@ -54,7 +54,7 @@ func Parse(text []byte) (*Plan, error) {
 		return nil, errors.New("it holds more than one document: a plan is one")
 	}
 	if p.Version != Version {
-		return nil, fmt.Errorf("it is of version %d, and this snag knows %d: make it anew with snag tune plan", p.Version, Version)
+		return nil, fmt.Errorf("it is of version %d, and this snag knows %d: make it again with snag tune plan", p.Version, Version)
 	}
 	return &p, nil
 }

@@ -10,7 +10,7 @@ import (
 // maxChanges of one plan: what people can still review.
 const maxChanges = 200
 
-// Kind tells what a target of one kind may be and what values it takes. It decides
+// Kind reports what a target of one kind may be and what values it takes. It decides
 // by the text alone and reads nothing.
 type Kind interface {
 	// Valid says what is wrong with a target, or with a value for it.

@@ -89,7 +89,7 @@ type Line struct {
 	Value string // blanks within as one
 }
 
-// Pattern tells whether a line's path is one (net/ipv4/conf/*/rp_filter): such a line
+// Pattern reports whether a line's path is one (net/ipv4/conf/*/rp_filter): such a line
 // never takes the place of one that names a setting by itself, in whatever file.
 func (l Line) Pattern() bool { return pattern(l.Path) }
 
@@ -155,7 +155,7 @@ func first(s string) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
-// pattern tells whether a path is one.
+// pattern reports whether a path is one.
 func pattern(p string) bool { return strings.ContainsAny(p, "*?[") }
 
 // hold is what holds of all lines, in the order in which it is set: a later line of a

@@ -64,7 +64,7 @@ func (m measure) in(v *verdict.Verdict, sub recording.Subject) seconds {
 	return s
 }
 
-// concerns tells whether a symptom's subject is the one that suffered before, or one
+// concerns reports whether a symptom's subject is the one that suffered before, or one
 // that the culprit's subject touches.
 func (m measure) concerns(v *verdict.Verdict, have, culprit recording.Subject) bool {
 	if m.subject != nil && (same(*m.subject, have) || samePort(*m.subject, have)) {

@@ -61,7 +61,7 @@ func LevelUnit(symptom, unit string) string {
 	return unit + "/s"
 }
 
-// seen tells whether a symptom that is not there would have been seen: one of the
+// seen reports whether a symptom that is not there would have been seen: one of the
 // causes that lead to it was measured.
 func seen(v *verdict.Verdict, symptom, suspect string) error {
 	var lacking []string

@@ -85,7 +85,7 @@ func requests(r *recording.Recording, sub recording.Subject) (n float64, ok bool
 	return n, true
 }
 
-// atPort tells whether one of two addresses is the subject's service.
+// atPort reports whether one of two addresses is the subject's service.
 func atPort(sub recording.Subject, netns uint64, local, remote string) bool {
 	if sub.Netns != 0 && netns != sub.Netns {
 		return false

@@ -84,7 +84,7 @@ func counters(r *recording.Recording, name string, of func(recording.Labels) boo
 	return s
 }
 
-// inNetns tells whether a series is of a namespace; those of the own one have no label.
+// inNetns reports whether a series is of a namespace; those of the own one have no label.
 func inNetns(r *recording.Recording, l recording.Labels, id uint64) bool {
 	if id == 0 || id == r.Manifest.Netns {
 		return l["netns"] == ""

@@ -60,7 +60,7 @@ func counterpart(before, after *verdict.Verdict, sub recording.Subject) (now rec
 	return now, note + fmt.Sprintf("%s[%d] is %s[%d] now, known %s", sub.Comm, sub.PID, now.Comm, pid, known), true
 }
 
-// acts tells whether a process was seen, or what it did: one without a socket that lasts
+// acts reports whether a process was seen, or what it did: one without a socket that lasts
 // has no row of its own.
 func acts(r *recording.Recording, pid int, comm string) bool {
 	return slices.ContainsFunc(r.Processes, func(p recording.Process) bool { return p.PID == pid && p.Comm == comm }) ||
@@ -116,7 +116,7 @@ func movedTo(before, after *recording.Recording, sub recording.Subject) (uint64,
 	return 0, false
 }
 
-// same tells whether a subject of a verdict is the one that is looked for.
+// same reports whether a subject of a verdict is the one that is looked for.
 func same(want, have recording.Subject) bool {
 	switch {
 	case want.Kind != have.Kind && (want.Local == "" || have.Local == ""):

@@ -1,4 +1,4 @@
-// Package verify tells whether a change helped: the symptom and its cause in a
+// Package verify reports whether a change helped: the symptom and its cause in a
 // recording from before and in one from after, made by the same probes. It judges the
 // outcome, never the value that was set. It does no I/O.
 //
@@ -76,7 +76,7 @@ type Result struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Compare tells what became of a culprit of the verdict before.
+// Compare reports what became of a culprit of the verdict before.
 func Compare(before, after *verdict.Verdict, culprit verdict.Entry, symptom string) Result {
 	res := Result{Suspect: culprit.Suspect.Name, Subject: culprit.Subject.Name, Outcome: CantTell}
 	if must, _ := culprit.Suspect.Blind(after.Recording); len(must) > 0 {
@@ -163,7 +163,7 @@ func together(r Result) (Outcome, string) {
 	return out, why
 }
 
-// seldom tells whether something was felt before and is not now, but had come too seldom
+// seldom reports whether something was felt before and is not now, but had come too seldom
 // for that alone to tell.
 func seldom(c Compared) bool {
 	return c.Before.Value > 0 && c.After.Value <= episode.GoneShare*c.Before.Value

@@ -139,7 +139,7 @@ func (b *builder) charts() []Chart {
 	return out
 }
 
-// isDrawn tells whether a chart would show what one that is there shows: a
+// isDrawn reports whether a chart would show what one that is there shows: a
 // process' queue is often that of its one socket.
 func isDrawn(have []Chart, c Chart) bool {
 	for _, h := range have {

@@ -92,7 +92,7 @@ func (b *builder) socketLines(s selector) []Line {
 	return out
 }
 
-// listens tells whether a selector of a socket's queue is that of a listener,
+// listens reports whether a selector of a socket's queue is that of a listener,
 // whose queues are connections.
 func (b *builder) listens(s selector) bool {
 	if s.name != "sockets.recv_q" && s.name != "sockets.send_q" || s.labels["remote"] != "" {

@@ -166,7 +166,7 @@ func aSecond(n uint64, measured float64) float64 {
 	return float64(n)
 }
 
-// selectsFlow tells whether a row of a flow is one that the selector asks for: by
+// selectsFlow reports whether a row of a flow is one that the selector asks for: by
 // both addresses, by the local port, or by the process.
 func (b *builder) selectsFlow(s selector, netns uint64, pid int, local, remote string) bool {
 	if id, tied := s.netns(); tied && b.namespace(netns) != id {

@@ -1,6 +1,6 @@
 // Package page makes the one self-contained HTML page of a verdict: its data as
 // plain values (report/page.schema.json), and the file that holds them together
-// with the bundle that ui/ builds. docs/page.md tells what a reader sees.
+// with the bundle that ui/ builds. docs/page.md reports what a reader sees.
 package page
 
 import (

@@ -6,7 +6,7 @@ import (
 	"snag/report/profile"
 )
 
-// compare tells what share each node of a flame had in the profile of another
+// compare reports what share each node of a flame had in the profile of another
 // recording: 0 where it was not there. Processes are matched by name, as pids differ,
 // those of one name in the order of their weight.
 func compare(f *Flame, order []*flameNode, before *flameNode) {

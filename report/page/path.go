@@ -104,7 +104,7 @@ func (p *pathBuilder) around(f focus) {
 	}
 }
 
-// relays tells whether a process reads on some of its connections and writes on
+// relays reports whether a process reads on some of its connections and writes on
 // others.
 func relays(proc *scene.Process) bool {
 	reads, writes := false, false
@@ -144,7 +144,7 @@ func sideOf(k *scene.Socket, relay bool) int {
 	return LaneSocketOut
 }
 
-// chosen tells whether the kernel chose that port (ip_local_port_range begins at
+// chosen reports whether the kernel chose that port (ip_local_port_range begins at
 // 32768 by default), as it does for a socket that only sends.
 func chosen(local string) bool {
 	port, err := strconv.Atoi(recording.Port(local))

@@ -79,7 +79,7 @@ func (b *builder) scene() Scene {
 	return out
 }
 
-// hurts tells whether a hop is one that a culprit or a symptom is at.
+// hurts reports whether a hop is one that a culprit or a symptom is at.
 func hurts(n Node) bool {
 	for _, m := range n.Marks {
 		if m.State == "culprit" || m.State == "symptom" {

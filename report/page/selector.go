@@ -67,7 +67,7 @@ func (s selector) pid() int {
 	return n
 }
 
-// selects tells whether a sample's series is one of those: without a netns label
+// selects reports whether a sample's series is one of those: without a netns label
 // only those of the own namespace are.
 func (s selector) selects(series recording.Series) bool {
 	for k, v := range s.labels {

@@ -14,7 +14,7 @@ func (b *builder) streams() *streams.Data {
 	return d
 }
 
-// onlyStreams tells whether streams were watched and nothing of the host was recorded.
+// onlyStreams reports whether streams were watched and nothing of the host was recorded.
 func (b *builder) onlyStreams() bool {
 	return len(b.r.Streams) > 0 && len(b.r.Processes) == 0 && len(b.r.Sockets) == 0
 }

@@ -90,7 +90,7 @@ func (d *Diff) table(b *strings.Builder, o DiffOptions, title string, all []Chan
 	}
 }
 
-// shareText tells what was never seen from what was seen little.
+// shareText reports what was never seen from what was seen little.
 func shareText(p float64, seen bool) string {
 	if !seen {
 		return "not seen"

@@ -44,8 +44,8 @@ func student(z float64, df int) float64 {
 	return z + (z*z*z+z)/(4*float64(df))
 }
 
-// worth tells how many independent looks a share's samples are worth. Samples of one
-// second are alike (a burst, a request): the spread from second to second tells how
+// worth reports how many independent looks a share's samples are worth. Samples of one
+// second are alike (a burst, a request): the spread from second to second reports how
 // much (a ratio estimator's variance by linearization; Cochran, Sampling Techniques,
 // 6.3). It is never more than most.
 //
@@ -66,7 +66,7 @@ func worth(p, xx, xn, nn, all float64, seconds int, most float64) float64 {
 // fewSeconds do not tell how much a share changes from second to second.
 const fewSeconds = 8
 
-// ByChance tells whether two shares differ by no more than chance does, each of so
+// ByChance reports whether two shares differ by no more than chance does, each of so
 // many independent looks, where m pairs are compared at once.
 func ByChance(a, looksA, b, looksB float64, m int) bool {
 	z := zOf(m)

@@ -151,7 +151,7 @@ func ofLibrary(function, object string) bool {
 	return false
 }
 
-// stops tells how long the worlds of Go programs stood still.
+// stops reports how long the worlds of Go programs stood still.
 func (o TextOptions) stops(b *strings.Builder, r *recording.Recording, pid int) {
 	n, sum := 0, 0.0
 	var longest recording.Event

@@ -216,7 +216,7 @@ const (
 	cutStacks = "have a stack that ends early"
 )
 
-// said tells whether the foot says the same.
+// said reports whether the foot says the same.
 func (d Doubt) said(t Table) bool {
 	return strings.Contains(d.Why, fewNames) || strings.Contains(d.Why, cutStacks) && t.Cut > 0
 }

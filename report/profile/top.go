@@ -119,7 +119,7 @@ func (p *Profile) Top(most int) Table {
 	return t
 }
 
-// Named tells whether a frame has a name: one without is "OBJECT+0xOFFSET", or an
+// Named reports whether a frame has a name: one without is "OBJECT+0xOFFSET", or an
 // address; of others' files "[OBJECT]", or "[unknown]".
 func Named(f Frame) bool {
 	if strings.HasPrefix(f.Function, "[") { // a file's name stands for its functions

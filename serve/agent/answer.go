@@ -149,7 +149,7 @@ func sentence(d *report.Document) string {
 	switch {
 	case len(culprits) > 0:
 		c := culprits[0]
-		text := fmt.Sprintf("CULPRIT: %s (%s, confidence %.2f): %s: %s", c.Title, c.Suspect, c.Confidence, c.Subject, c.Text)
+		text := fmt.Sprintf("CULPRIT: %s (%s, %s): %s: %s", c.Title, c.Suspect, c.Proof, c.Subject, c.Text)
 		if n := len(culprits) - 1; n > 0 {
 			text += fmt.Sprintf("; and %d more", n)
 		}

@@ -83,7 +83,7 @@ func TestTextOfAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"CULPRIT: UDP receive buffer full (udp-receive-buffer-full, confidence 0.99): ffmpeg[812] udp 10.0.0.1:5004: lost 2,874 datagrams",
+		"CULPRIT: UDP receive buffer full (udp-receive-buffer-full, 1 proof, 1 strong sign): ffmpeg[812] udp 10.0.0.1:5004: lost 2,874 datagrams",
 		"\nrecording r1: host lab, ", "\nsymptom datagrams-lost: ", "\n1. CULPRIT udp-receive-buffer-full",
 		"   harm: 2,874 of 8,998 datagrams to 10.0.0.1:5004 lost (datagrams-lost)\n", "   for, decisive: ", "   remedy permanently: net.core.rmem_max",
 		"not measured: p.a p.b (unavailable): no right; run as root\n", "the rest: snag://recording/r1/verdict.json\n",
@@ -138,7 +138,7 @@ func TestHostileVerdict(t *testing.T) {
 	if err := json.Unmarshal(r.Structured, &a); err != nil {
 		t.Fatal(err)
 	}
-	if a.Findings[0].Remedy.Now != nil || !strings.Contains(strings.Join(a.LeftOut, "; "), "the command that helps now of udp-receive-buffer-full#1, which is long") {
+	if a.Findings[0].Remedy.Now != nil || !strings.Contains(strings.Join(a.LeftOut, "; "), "the command that helps now of "+a.Findings[0].ID+", which is long") {
 		t.Errorf("half a command is given: %v", a.LeftOut)
 	}
 	fits(t, mcp.SchemaOf[Answer](), r.Structured)
@@ -155,8 +155,8 @@ func TestSentences(t *testing.T) {
 		{report.Document{Standing: "unproved", Foremost: &report.Foremost{Subject: "s", Text: "t"}}, "NO CULPRIT PROVED: s: t"},
 		{report.Document{Standing: "not-enough-seen", Abstained: "no root"}, "CAN'T TELL: no root"},
 		{report.Document{Standing: "slow", Abstained: "0.2 s"}, "SLOW ANSWERS: 0.2 s"},
-		{report.Document{Standing: "culprit", Verdict: []report.Entry{{State: "culprit", Elsewhere: true, Title: "X"}, {State: "culprit", Title: "A", Suspect: "a", Subject: "s", Text: "t"}, {State: "culprit"}}},
-			"CULPRIT: A (a, confidence 0.00): s: t; and 1 more"},
+		{report.Document{Standing: "culprit", Verdict: []report.Entry{{State: "culprit", Elsewhere: true, Title: "X"}, {State: "culprit", Title: "A", Suspect: "a", Proof: "1 proof, 1 doubt", Subject: "s", Text: "t"}, {State: "culprit"}}},
+			"CULPRIT: A (a, 1 proof, 1 doubt): s: t; and 1 more"},
 	} {
 		if got := sentence(&c.d); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -74,7 +74,7 @@ func (r resources) Read(ctx context.Context, uri string) (mcp.Contents, error) {
 		c.Text, err = r.contents(ctx, k)
 	case len(parts) == 3 && parts[1] == "entry":
 		id := parts[2]
-		if at.Fragment != "" { // of an ID that was not escaped: udp-receive-buffer-full#1
+		if at.Fragment != "" { // of an ID that was not escaped: listen-overflow#4c1f09
 			id += "#" + at.Fragment
 		}
 		c.Text, err = entry(k, id)

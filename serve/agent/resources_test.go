@@ -21,13 +21,14 @@ func TestResources(t *testing.T) {
 	if len(list) != 2 || list[0].URI != "snag://recording/r1/verdict.json" || list[1].URI != "snag://recording/r1/contents" {
 		t.Errorf("%+v", list)
 	}
+	id := d.recordings.byID("r1").Verdict.Verdict[0].ID
 	for uri, want := range map[string]string{
 		"snag://recording/r1/contents":                                     "host lab\n",
 		"snag://recording/r1/table/sockets":                                "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"offset\":0,\"rows\":3,\"all_rows\":3}\n",
 		"snag://recording/r1/table/sockets?offset=1&limit=1":               "{\"a\":2}\n{\"offset\":1,\"rows\":1,\"all_rows\":3}\n",
 		"snag://recording/r1/table/sockets?offset=9":                       "{\"offset\":9,\"rows\":0,\"all_rows\":3}\n",
-		"snag://recording/r1/entry/udp-receive-buffer-full%231":            `"suspect":"udp-receive-buffer-full"`,
-		"snag://recording/r1/entry/udp-receive-buffer-full#1":              `"suspect":"udp-receive-buffer-full"`,
+		"snag://recording/r1/entry/" + strings.ReplaceAll(id, "#", "%23"):  `"suspect":"udp-receive-buffer-full"`,
+		"snag://recording/r1/entry/" + id:                                  `"suspect":"udp-receive-buffer-full"`,
 		"snag://recording/r1/verdict.json":                                 `"version":2`,
 		"snag://recording/r2/contents":                                     `no recording "r2" in this session`,
 		"snag://recording/r1/entry/nobody":                                 `no entry "nobody"`,

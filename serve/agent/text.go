@@ -57,7 +57,7 @@ func textOf(a Answer) string {
 
 func (p *page) finding(n int, e report.Entry) {
 	p.add("")
-	p.add("%d. %s %s (%s, confidence %.2f): %s", n, strings.ToUpper(e.State), e.Suspect, e.Title, e.Confidence, e.Subject)
+	p.add("%d. %s %s (%s%s): %s", n, strings.ToUpper(e.State), e.Suspect, e.Title, after(", ", e.Proof), e.Subject)
 	p.add("   %s", e.Text)
 	if e.Harm != nil {
 		p.add("   harm: %s (%s)", e.Harm.Text, e.Harm.Symptom)

@@ -34,7 +34,7 @@ var cpuSaturated = &suspect.Suspect{
 	},
 	Against: []string{
 		"strong: no service that waited was late: a compile or a batch on all CPUs is what they are for",
-		"decisive: a quota throttled the threads (cpu-throttled), or requests spent less than a tenth of their time in the queue, by the states of the threads less than a fifth: late answers of a busy machine are late for something else",
+		"decisive: a quota throttled the threads (cpu-throttled), or requests spent less than a tenth of their time in the queue (less than a fifth by the states of the threads). Late answers of a busy machine are late for something else",
 		"what computes beside a service leaves the CPUs to it by its policy (SCHED_IDLE) or its nice value (15 and more), in the same control group: that is as good as idle",
 		"the CPUs are idle a tenth of the time and more: then it is run-queue-wait, if anything; so they are where snag's own load (--load) is what fills them",
 	},

@@ -42,7 +42,7 @@ func (w cpuWait) late() bool { return w.waited >= delayShare*w.span && w.of() >=
 // mostWhileFull is the part of the waiting that is for full CPUs, where these were full for a while only.
 const mostWhileFull = 0.75
 
-// whileFull tells that a process whose users were late waited while all CPUs were busy, though they
+// whileFull reports that a process whose users were late waited while all CPUs were busy, though they
 // were not for the rest of the window: somebody began to compute, or stopped.
 func (w cpuWait) whileFull(s *scene.Scene, full measure.CPUTime) bool {
 	in := 0.0
@@ -54,7 +54,7 @@ func (w cpuWait) whileFull(s *scene.Scene, full measure.CPUTime) bool {
 	return w.late() && in >= mostWhileFull*w.waited && lateness(s, w.process) != nil
 }
 
-// longEach tells that a process which wants to run now and then only waits longer for a CPU than it
+// longEach reports that a process which wants to run now and then only waits longer for a CPU than it
 // runs, and for long at each request: one of few requests never waits for a tenth of the time.
 func (w cpuWait) longEach(r *recording.Recording) bool {
 	each, _ := w.perRequest(r)
@@ -134,7 +134,7 @@ func (w cpuWait) evidence() suspect.Evidence {
 // above is the group that one is in; "" of one without: a recording may hold any text.
 func above(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
-// throttled tells that the wait is a quota's: a throttled group's threads are
+// throttled reports that the wait is a quota's: a throttled group's threads are
 // ready and do not run (kernel/sched/fair.c, throttle_cfs_rq).
 func (w cpuWait) throttled(r *recording.Recording) *suspect.Evidence {
 	for path := w.process.Last().Cgroup; path != "" && path != "/" && path != "."; path = above(path) {
@@ -177,7 +177,7 @@ func (w cpuWait) perRequest(r *recording.Recording) (wait float64, e *suspect.Ev
 // and now and then an answer is late meanwhile.
 const waitedElsewhere = 0.2
 
-// elsewhere tells that the process' requests are late, but hardly for want of a CPU: by what
+// elsewhere reports that the process' requests are late, but hardly for want of a CPU: by what
 // its threads were found in while they were open. Nil where that is not so or not known.
 func (w cpuWait) elsewhere(s *scene.Scene, l *ledger.Ledger) *suspect.Evidence {
 	share, ok := l.Share(w.process.Subject.PID, ledger.CPU)

@@ -51,18 +51,18 @@ func (v rival) yields(s *scene.Scene, r *recording.Recording, waits *scene.Proce
 	return out
 }
 
-// within tells whether a control group is another, or inside of it.
+// within reports whether a control group is another, or inside of it.
 func within(group, other string) bool {
 	return group == other || strings.HasPrefix(group, strings.TrimSuffix(other, "/")+"/")
 }
 
-// servesOrSuffers tells whether somebody waits for a process: for its answers, or since it
+// servesOrSuffers reports whether somebody waits for a process: for its answers, or since it
 // is late itself.
 func servesOrSuffers(s *scene.Scene, r *recording.Recording, p *scene.Process) bool {
 	return lateness(s, p) != nil || measure.Suffers(s, p.Subject.PID) || measure.TurnsOf(r, p.Subject.PID, "serve", "", []recording.Interval{s.Window}).N > 0
 }
 
-// partners tells whether one of two processes asks, feeds or began the other: who slows
+// partners reports whether one of two processes asks, feeds or began the other: who slows
 // the one slows the other.
 func partners(s *scene.Scene, r *recording.Recording, a, b *scene.Process) bool {
 	if a.Last().PPID == b.Subject.PID || b.Last().PPID == a.Subject.PID {

@@ -108,7 +108,7 @@ func (w *filler) now(r *recording.Recording, b blocked, d disk) string {
 // slower is how much slower the filler is made at once.
 const slower = 4
 
-// honoursPriority tells whether the disk's scheduler looks at ionice's priorities: bfq, and mq-deadline since
+// honoursPriority reports whether the disk's scheduler looks at ionice's priorities: bfq, and mq-deadline since
 // 5.14 (block/mq-deadline.c).
 func honoursPriority(r *recording.Recording, device string) bool {
 	scheduler, _ := r.FactOf("disk."+device+".scheduler", 0)

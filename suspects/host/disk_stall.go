@@ -32,11 +32,11 @@ var diskStall = &suspect.Suspect{
 	For: []string{
 		"strong: in a third of the samples or more a thread of the service waits for a disk (state D; healthy 1 in 100), or a fifth of the time of its requests was that",
 		"strong: so do processes that serve a client each and end before anybody looks at their threads, by the state that they are listed with",
-		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms); of two seconds and half of its time, where a fifth of the requests' time was that",
+		"strong: the disk has requests under way for 80 % of the time, or of three seconds and more, and one takes 20 ms or more (healthy 0.1–10 ms). Two seconds and half of its time are enough where a fifth of the requests' time was that",
 		"strong: the control group's own disk pressure, or the kernel's delay accounting of its threads, a tenth of the time or more",
 		"strong: the kernel log has an error of that disk",
 		"strong: a limit on its control group's disk traffic, where no disk is slow",
-		"weak: another process, or the processes of another unit, moved a third of the disk's bytes or more, or made pages dirty that the disk still has to write; such a limit where the disk is slow as well; the machine's disk pressure",
+		"weak: another process, or the processes of another unit, moved a third of the disk's bytes or more, or made pages dirty that the disk still has to write. Also such a limit where the disk is slow as well, and the machine's disk pressure",
 	},
 	Against: []string{
 		"decisive: the process reads its own memory back from swap meanwhile: then it is swap",

@@ -64,7 +64,7 @@ const (
 	onlyDisk  = 1.5
 )
 
-// fits tells whether the traffic can be this disk's. Who made more dirty than the disk took is one too where
+// fits reports whether the traffic can be this disk's. Who made more dirty than the disk took is one too where
 // as much waits in memory to be written.
 func (f filler) fits(r *recording.Recording) bool {
 	n := f.bytes()
@@ -74,13 +74,13 @@ func (f filler) fits(r *recording.Recording) bool {
 	return n <= onlyDisk*f.took || f.buffered() && !ofChildren(f.all[0]) && 2*waitsForDisks(r, f.span) >= n-f.took
 }
 
-// ofChildren tells that what a process used is rather that of its children that ended, as of a shell: the
+// ofChildren reports that what a process used is rather that of its children that ended, as of a shell: the
 // kernel adds it at once when they end, whenever and to whichever disk they wrote.
 func ofChildren(p *scene.Process) bool {
 	return p.Last().ChildrenCPU-p.First().ChildrenCPU > p.Last().CPU-p.First().CPU
 }
 
-// buffered tells that the kernel writes later what was made dirty: more than the disk took.
+// buffered reports that the kernel writes later what was made dirty: more than the disk took.
 func (f filler) buffered() bool { return f.written > f.read && f.bytes() > onlyDisk*f.took }
 
 // waitsForDisks is the most that was in the page cache and had to be written to some disk, bytes; 0 where

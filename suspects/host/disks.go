@@ -90,7 +90,7 @@ const (
 
 func (d disk) slow() bool { return d.busy >= busyDisk && d.each >= slowDisk }
 
-// slowFor tells whether the disk explains what a process waited. One that syncs, computes and
+// slowFor reports whether the disk explains what a process waited. One that syncs, computes and
 // syncs again need not keep it under way: where the looks at its threads tell how much of its
 // requests' time that was, it matters how long the disk took while they waited.
 func (d disk) slowFor(b blocked) bool { return d.slow() || b.booked > 0 && d.met >= slowDisk }
@@ -180,7 +180,7 @@ type blocked struct {
 
 func (b blocked) share() float64 { return float64(b.seen) / float64(b.looks) }
 
-// often tells that the looks at its threads each second are enough to say so.
+// often reports that the looks at its threads each second are enough to say so.
 func (b blocked) often() bool { return b.seen >= fewBlocked && b.share() >= blockedShare }
 
 // blockedShare of the looks that find a thread in uninterruptible sleep is what a

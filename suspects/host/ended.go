@@ -32,7 +32,7 @@ var askingSignals = map[string]int{"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGT
 // handler may have to finish what it does.
 const sentBefore = 10 * time.Second
 
-// outcomeOf tells how a process ended that was sent a signal before, or none.
+// outcomeOf reports how a process ended that was sent a signal before, or none.
 func outcomeOf(e recording.Exit, signal recording.Event) outcome {
 	sent, from := signal.Attrs["signal"], sender(signal)
 	switch {
@@ -120,7 +120,7 @@ func (e *ended) asked(s *scene.Scene) (out []*scene.Stream) {
 // leftBehind is how long after its receiver somebody who sends a stream may notice that it has ended.
 const leftBehind = 5 * time.Second
 
-// bereft tells that it sent to a service that ended before it did: that one explains both.
+// bereft reports that it sent to a service that ended before it did: that one explains both.
 func (e *ended) bereft(s *scene.Scene, all []*ended) bool {
 	if o := e.last(); e.proto != "feed" || o == endedKilled || o == endedAsked {
 		return false
@@ -134,7 +134,7 @@ func (e *ended) bereft(s *scene.Scene, all []*ended) bool {
 	})
 }
 
-// feedsAsked tells whether there are any.
+// feedsAsked reports whether there are any.
 func (e *ended) feedsAsked(s *scene.Scene) bool { return len(e.asked(s)) > 0 }
 
 // last is how the process ended that ended last.
@@ -436,7 +436,7 @@ func inHand(s *scene.Scene, x recording.Exit, n float64) float64 {
 // outlives is how much longer than its connection a process may live that is there for that one.
 const outlives = 2
 
-// sessions tells that the processes that ended were there for one connection each, as those of a
+// sessions reports that the processes that ended were there for one connection each, as those of a
 // server that forks for each are: each ends in its own way.
 func (e *ended) sessions(r *recording.Recording) bool {
 	closed, lived := 0.0, 0.0
@@ -509,7 +509,7 @@ func (e *ended) refused(s *scene.Scene, r *recording.Recording, away []recording
 	return max(n, sent), who[:min(len(who), measure.MostRelated)]
 }
 
-// answersAt tells whether the place is what somebody asked for: its own namespace's, or an
+// answersAt reports whether the place is what somebody asked for: its own namespace's, or an
 // address that one of its sockets has.
 func (e *ended) answersAt(s *scene.Scene, netns uint64, remote string) bool {
 	for _, k := range s.Sockets {

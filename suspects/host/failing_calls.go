@@ -21,7 +21,7 @@ type failingCalls struct {
 	rows         []recording.CallError
 }
 
-// failsOnFile tells whether a row is of this suspect.
+// failsOnFile reports whether a row is of this suspect.
 func failsOnFile(e recording.CallError) bool {
 	if !strings.HasPrefix(e.Path, "/") && strings.Contains(e.Path, ":[") {
 		return false // socket:[4711]: a write that a firewall refuses
@@ -107,7 +107,7 @@ func crewOf(s *scene.Scene, sub recording.Subject, pids []int) crew {
 	return c
 }
 
-// has tells whether a process is one of them: it is a child of one, or was too short for a row
+// has reports whether a process is one of them: it is a child of one, or was too short for a row
 // of its own and has the name.
 func (c crew) has(e recording.CallError) bool {
 	if c.pids[e.PID] {
@@ -179,7 +179,7 @@ func crewAt(s *scene.Scene, l *scene.Socket) crew {
 // hard tells of an error that no healthy program meets.
 func (c *failingCalls) hard() bool { return slices.Contains(noRoom, c.errno) }
 
-// onlyLogs tells whether nothing but lines of a log is lost, as far as names tell.
+// onlyLogs reports whether nothing but lines of a log is lost, as far as names tell.
 func (c *failingCalls) onlyLogs() bool {
 	for _, e := range c.rows {
 		if !strings.HasSuffix(e.Path, ".log") && !strings.HasPrefix(e.Path, "/var/log/") {

@@ -57,7 +57,7 @@ type hangUp struct {
 // hangUpWithin is how far apart the end of a publisher's connection and that of its stream are.
 const hangUpWithin = 3 * time.Second
 
-// hungUp tells how the connection of a receiver ended about a time.
+// hungUp reports how the connection of a receiver ended about a time.
 func hungUp(r *recording.Recording, in *scene.Socket, at recording.Time) hangUp {
 	local, remote, netns := in.First().Local, in.First().Remote, in.First().Netns
 	far, server := recording.Host(remote), in.Owner().Subject

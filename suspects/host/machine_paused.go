@@ -248,7 +248,7 @@ func sleptIn(r *recording.Recording, gap recording.Interval) float64 {
 	return intervals.Seconds(intervals.Clip(slept, gap), 0)
 }
 
-// unrecordedIn tells whether snag did not record in a gap: it says nothing of the machine then.
+// unrecordedIn reports whether snag did not record in a gap: it says nothing of the machine then.
 func unrecordedIn(r *recording.Recording, gap recording.Interval) bool {
 	return slices.ContainsFunc(r.Events, func(e recording.Event) bool {
 		return e.Kind == recording.EventNotRecorded && e.T < gap.End && e.End > gap.Start

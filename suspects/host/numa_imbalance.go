@@ -230,7 +230,7 @@ func addSwap(f *suspect.Finding, sc *scene.Scene, r *recording.Recording, full, 
 	return true
 }
 
-// limited tells whether a process that swaps is in a control group that is at its
+// limited reports whether a process that swaps is in a control group that is at its
 // limit of memory: then that is why.
 func limited(s *scene.Scene, r *recording.Recording) bool {
 	for _, p := range s.Processes {

@@ -145,7 +145,7 @@ func stoppedRemedy(st measure.Stops, s *scene.Scene, r *recording.Recording) sus
 	return out
 }
 
-// emits tells whether a process works on something of its own and may send it as datagrams:
+// emits reports whether a process works on something of its own and may send it as datagrams:
 // it has a socket for them, and uses CPU time.
 func emits(p *scene.Process) bool {
 	return p.Last().CPU > p.First().CPU && slices.ContainsFunc(p.Sockets, func(k *scene.Socket) bool {

@@ -92,7 +92,7 @@ func rivalWith(all []rival, p *scene.Process) *rival {
 // (sched_prio_to_weight, kernel/sched/core.c).
 const leavesAll = 15
 
-// leaves tells whether a process leaves the CPUs to whoever else wants them, and how.
+// leaves reports whether a process leaves the CPUs to whoever else wants them, and how.
 func leaves(p recording.Process) (how string, ok bool) {
 	switch {
 	case p.Policy == "idle":
@@ -103,7 +103,7 @@ func leaves(p recording.Process) (how string, ok bool) {
 	return "", false
 }
 
-// gives tells whether they leave the CPUs to a process as soon as it wants one: by their policy or
+// gives reports whether they leave the CPUs to a process as soon as it wants one: by their policy or
 // nice value, which count within one control group.
 func (v rival) gives(p *scene.Process) bool {
 	_, too := leaves(p.Last())
@@ -134,7 +134,7 @@ func reaped(a, b recording.Process, counted float64, cpus int) float64 {
 	return n
 }
 
-// has tells whether a process is among them.
+// has reports whether a process is among them.
 func (v rival) has(p *scene.Process) bool {
 	for _, one := range v.processes {
 		if one == p {

@@ -26,7 +26,7 @@ var runQueueWait = &suspect.Suspect{
 		{Measure: "offcpu.waits", Why: "each long wait for a CPU, and who ran instead"},
 	},
 	For: []string{
-		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run; or, on CPUs that others fill, half of that and 2 ms for each request",
+		"strong: threads of a service were ready and waited for a CPU, a tenth of the time and a third of what they wanted to run. Or, on CPUs that others fill, half of that and 2 ms for each request",
 		"strong: they may run on some CPUs only, which were busy for nine tenths of the time while others were idle",
 		"strong: in most of its waits of 50 ms and more the same thread ran instead",
 		"weak: another process is bound to the same CPUs and used them; a service that is late",
@@ -96,13 +96,13 @@ func unqueued(r *recording.Recording) []suspect.Finding {
 // maxWaits bounds the findings: the worst.
 const maxWaits = 10
 
-// bound tells whether a process may run on some of the CPUs only.
+// bound reports whether a process may run on some of the CPUs only.
 func bound(w cpuWait, all measure.CPUTime) bool {
 	set := cpuSet(w.process.Last().CPUs)
 	return set != nil && len(set) < all.CPUs
 }
 
-// idleEnough tells whether the CPUs that a process may use had time to spare.
+// idleEnough reports whether the CPUs that a process may use had time to spare.
 func idleEnough(r *recording.Recording, w cpuWait) bool {
 	own, ok := measure.CPUTimes(r, cpuSet(w.process.Last().CPUs))
 	return ok && own.IdleShare() >= measure.BusyIdle

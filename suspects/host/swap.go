@@ -33,7 +33,7 @@ var swapping = &suspect.Suspect{
 	},
 	Against: []string{
 		"swap is full and nothing comes back from it: cold pages, a risk at most",
-		"strong: major faults without swap: files that are mapped and read anew (the page cache is short), or a program that starts",
+		"strong: major faults without swap: files that are mapped and read again (the page cache is short), or a program that starts",
 		"strong: no process that swapped was late",
 	},
 	LeadsTo: measure.LatencyLeads(suspect.Lead{To: "disk-stall", Lag: measure.FeltWithin}, suspect.Lead{To: "udp-receive-buffer-full", Lag: measure.FeltWithin}, suspect.Lead{To: "listen-overflow", Lag: 2 * measure.FeltWithin}),
@@ -98,7 +98,7 @@ func fromSwap(r *recording.Recording) (float64, bool) {
 	return measure.Grew(r, 0, "node_vmstat_pswpin")
 }
 
-// swapsIn tells that a process' waiting for a disk is for its own memory: decisive
+// swapsIn reports that a process' waiting for a disk is for its own memory: decisive
 // against the disk as the root. Nil where it does not swap.
 func swapsIn(r *recording.Recording, p *scene.Process) *suspect.Evidence {
 	f, ok := faultsOf(p)

@@ -17,7 +17,7 @@ import (
 var syscallFailing = &suspect.Suspect{
 	Name:  "syscall-failing",
 	Title: "system calls fail for a full disk, permissions or limits",
-	About: "A service asks the kernel for something and is refused: no room or no inodes are left on a file system (ENOSPC), a quota is used up (EDQUOT), it was mounted read-only or became so after an error (EROFS), the device fails (EIO), a file can't be written or opened (EACCES, EPERM), a limit is reached (EFBIG, ENOMEM, EAGAIN of clone). " +
+	About: "A service asks the kernel for something and is refused. No room or no inodes are left on a file system (ENOSPC), or a quota is used up (EDQUOT). It was mounted read-only or became so after an error (EROFS), or the device fails (EIO). A file can't be written or opened (EACCES, EPERM), or a limit is reached (EFBIG, ENOMEM, EAGAIN of clone). " +
 		"It answers with errors, or writes nothing any more, while its sockets and threads look healthy.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.errors", Must: true, Why: "which calls failed, with which error, on which file; looked at for 3 s where answers are errors or missing, or a file system is full"},
@@ -187,7 +187,7 @@ func unnoticed(s *scene.Scene, r *recording.Recording, taken map[int]bool) []sus
 	return out
 }
 
-// nearFailing tells whether a process has to do with a service that answers with errors.
+// nearFailing reports whether a process has to do with a service that answers with errors.
 func nearFailing(s *scene.Scene, p recording.Subject) bool {
 	return slices.ContainsFunc(s.Symptoms, func(y scene.Symptom) bool { return y.Name == scene.FailedAnswers && s.Touch(p, y.Subject) })
 }

@@ -9,7 +9,7 @@ import (
 // Captured names where evidence of a capture comes from.
 const Captured = "the captured packets"
 
-// OfCapture tells whether a namespace's number stands for a capture.
+// OfCapture reports whether a namespace's number stands for a capture.
 func OfCapture(r *recording.Recording, netns uint64) bool {
 	for _, f := range r.Flows {
 		if f.Netns == netns {

@@ -17,7 +17,7 @@ const keptFull = 0.7
 // FewLooks tell nothing of "always".
 const FewLooks = 4
 
-// AlwaysFull tells whether a UDP socket's buffer was nearly full whenever it was looked at
+// AlwaysFull reports whether a UDP socket's buffer was nearly full whenever it was looked at
 // from when it first lost datagrams, and that it lost them in nearly every second from then on; and at
 // how many of how many looks.
 func AlwaysFull(k *scene.Socket) (full, looks int, always bool) {

@@ -10,7 +10,7 @@ import (
 	"snag/scene"
 )
 
-// BecauseOf tells whether a drop has that reason; kernels before 5.17 give none,
+// BecauseOf reports whether a drop has that reason; kernels before 5.17 give none,
 // and the function that freed the packet stands for it.
 func BecauseOf(d recording.Drop, reason string, places ...string) bool {
 	if d.Reason != "" {
@@ -158,13 +158,13 @@ func HolderOf(s *scene.Scene, r *recording.Recording, proto, local, remote strin
 	return nil
 }
 
-// IsWildcard tells whether an address stands for all of a host's.
+// IsWildcard reports whether an address stands for all of a host's.
 func IsWildcard(addr string) bool {
 	h := recording.Host(addr)
 	return h == "0.0.0.0" || h == "::" || h == "*"
 }
 
-// HasAddress tells whether a namespace has that address ("eth0 10.0.0.1/24").
+// HasAddress reports whether a namespace has that address ("eth0 10.0.0.1/24").
 func HasAddress(r *recording.Recording, netns uint64, addr string) bool {
 	for _, n := range r.Netns {
 		if n.ID != netns {

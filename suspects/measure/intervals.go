@@ -63,7 +63,7 @@ func (all Steps) Active() []recording.Interval {
 // same thing: none of them was read at the same instant.
 const Tolerance = 0.05
 
-// Agree tells whether two counts are the same within 5 % (2 at least): counts of
+// Agree reports whether two counts are the same within 5 % (2 at least): counts of
 // one act, read at moments a tick apart.
 func Agree(a, b float64) bool {
 	return math.Abs(a-b) <= max(2, Tolerance*max(a, b))
@@ -93,7 +93,7 @@ func (all Steps) Between(span recording.Interval) (n, edge float64) {
 // agree by the choice of the span only.
 const mostEdge = 0.2
 
-// AgreeIn tells whether count, measured over the span, is what these steps say
+// AgreeIn reports whether count, measured over the span, is what these steps say
 // of it, and returns what they say.
 func (all Steps) AgreeIn(count float64, span recording.Interval) (float64, bool) {
 	n, edge := all.Between(span)
@@ -101,7 +101,7 @@ func (all Steps) AgreeIn(count float64, span recording.Interval) (float64, bool)
 	return n, math.Abs(n-count) <= tolerance
 }
 
-// WellInside tells whether most of a count falls inside of the span and not at
+// WellInside reports whether most of a count falls inside of the span and not at
 // its ends: only then does a counter that was read over the span, and stood
 // still, speak against it.
 func (all Steps) WellInside(span recording.Interval) bool {

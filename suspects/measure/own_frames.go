@@ -71,7 +71,7 @@ func ofRuntime(function, object string) bool {
 	return function == "" || strings.Contains(function, "+0x") || object == "[jit]" && ofJDK(function)
 }
 
-// ofJDK tells what a JVM generated that is not of the program: its libraries' methods, and
+// ofJDK reports what a JVM generated that is not of the program: its libraries' methods, and
 // its interpreter, which has one name for all that it interprets.
 func ofJDK(method string) bool {
 	for _, beginning := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "Interpreter", "StubRoutines"} {

@@ -68,7 +68,7 @@ func MovedBytes(row recording.Socket) float64 {
 	return SentBytes(row) + float64(row.TCP.BytesReceived)
 }
 
-// OwnSocket tells whether a socket is snag's. Of a recording of files nothing is.
+// OwnSocket reports whether a socket is snag's. Of a recording of files nothing is.
 func OwnSocket(r *recording.Recording, k *scene.Socket) bool {
 	return k.Subject.PID != 0 && k.Subject.PID == r.Manifest.SelfPID
 }
@@ -97,7 +97,7 @@ func Median(rows []recording.Socket, of func(recording.Socket) float64) float64 
 	return all[len(all)/2]
 }
 
-// hasDescriptor tells whether a socket was that descriptor of a process.
+// hasDescriptor reports whether a socket was that descriptor of a process.
 func hasDescriptor(k *scene.Socket, p *scene.Process, fd int) bool {
 	for i := range k.Rows {
 		for _, o := range k.Rows[i].Owners {

@@ -191,7 +191,7 @@ func (st *Stops) addEvents(r *recording.Recording, window recording.Interval) {
 	}
 }
 
-// confirmedIn tells whether state T was seen in the interval.
+// confirmedIn reports whether state T was seen in the interval.
 func (st *Stops) confirmedIn(i recording.Interval) bool { return st.seenIn(i) != 0 }
 
 // seenIn is when state T was first seen in the interval; 0: never.

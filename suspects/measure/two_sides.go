@@ -131,7 +131,7 @@ func (h *held) finding(r *recording.Recording) suspect.Finding {
 	return f
 }
 
-// ByTheServer tells that the server had the requests for most of the time that their clients
+// ByTheServer reports that the server had the requests for most of the time that their clients
 // waited. Which of its parts was slow only its own host can tell.
 func (l LateRequests) ByTheServer(r *recording.Recording) suspect.Finding {
 	h := l.server
@@ -212,7 +212,7 @@ func (h *held) way() (name string, longer, other float64) {
 	return "", 0, 0
 }
 
-// ByLoss tells that segments were lost between the captures, on the requests that were late.
+// ByLoss reports that segments were lost between the captures, on the requests that were late.
 func (l LateRequests) ByLoss(r *recording.Recording) (suspect.Finding, bool) {
 	h := l.network
 	if h.lostOut+h.lostBack == 0 {
@@ -268,7 +268,7 @@ func (h *held) harm(r *recording.Recording, each float64, text string) suspect.H
 	return suspect.Harm{Symptom: scene.RequestLatency, Amount: each, Unit: "s", Text: text}
 }
 
-// ByDelay tells that the network took the time, and nothing was lost.
+// ByDelay reports that the network took the time, and nothing was lost.
 func (l LateRequests) ByDelay(r *recording.Recording) (suspect.Finding, bool) {
 	h := l.network
 	_, usual := h.Median()

@@ -102,7 +102,7 @@ func weighBufferbloat(s *scene.Scene, r *recording.Recording) []suspect.Finding 
 	return out
 }
 
-// fills tells whether the connection kept a long queue in most of its samples:
+// fills reports whether the connection kept a long queue in most of its samples:
 // others on its way only wait in it.
 func (q queued) fills() bool { return q.stretched >= 2 && 2*q.stretched >= q.all }
 

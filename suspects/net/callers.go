@@ -38,7 +38,7 @@ const (
 // sustained is for how many seconds a storm lasts at least: a deploy is one burst.
 const sustained = 5
 
-// storms tells whether the peer's connections look like those of a storm: many a
+// storms reports whether the peer's connections look like those of a storm: many a
 // second in the seconds in which it came, and gone at once.
 func (c *caller) storms() bool {
 	return c.rate() >= callerRate && c.closed > 0 && c.short >= callerShort*c.closed

@@ -138,7 +138,7 @@ func conntrackSettings(r *recording.Recording, limit, dropped float64) []suspect
 	buckets, ok := measure.Sysctl(r, 0, "net.netfilter.nf_conntrack_buckets")
 	if ok && buckets >= fewestBuckets && want > 4*buckets {
 		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.netfilter.nf_conntrack_buckets", AtLeast: true, Value: fmt.Sprintf("%.0f", max(fewestBuckets, math.Ceil(want/4))),
-			Why: fmt.Sprintf("%s entries in %s buckets are %.0f in each, and every packet walks one", units.Count(want), units.Count(buckets), want/buckets), Risk: "the table is built anew while packets come"})
+			Why: fmt.Sprintf("%s entries in %s buckets are %.0f in each, and every packet walks one", units.Count(want), units.Count(buckets), want/buckets), Risk: "the table is built again while packets come"})
 	}
 	return set
 }

@@ -161,7 +161,7 @@ func nobodyAnswers(s *scene.Scene, r *recording.Recording, k *scene.Socket, rows
 	return f, true
 }
 
-// aliveHere tells whether an end is on this host, in the hands of a process.
+// aliveHere reports whether an end is on this host, in the hands of a process.
 func aliveHere(k *scene.Socket) bool { return k != nil && len(k.Last().Owners) > 0 }
 
 // peerAlive is the evidence of another end that is on this host, in the hands of a process.

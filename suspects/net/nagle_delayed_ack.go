@@ -86,7 +86,7 @@ func (k *heldSocket) apart(r *recording.Recording) float64 {
 // Half of what holds up requests decides what they wait for.
 const mostlyHeld = 0.5
 
-// far tells that late ACKs are no later than the path makes them.
+// far reports that late ACKs are no later than the path makes them.
 func far(mean, path float64) bool { return mean >= lateACK && mean-path < lateACK }
 
 // A socket that gets a data segment for each 20 that it sends has answers to wait

@@ -46,7 +46,7 @@ var neighbourFailed = &suspect.Suspect{
 	Weigh:    weighNeighbour,
 }
 
-// unresolved tells what was dropped because a neighbour was not known: its queue ran
+// unresolved reports what was dropped because a neighbour was not known: its queue ran
 // over, or the asking was given up (net/core/neighbour.c). Kernels before 5.18 give
 // no reason for it.
 func unresolved(d recording.Drop) bool {

@@ -16,7 +16,7 @@ const (
 	cutStands  = 2 * time.Second // looks at the sockets are a second apart
 )
 
-// cutShort tells whether a connection here that received data got no more from when its packets were
+// cutShort reports whether a connection here that received data got no more from when its packets were
 // dropped on, for as long as they were.
 func cutShort(s *scene.Scene, k measure.DropKey, rows []recording.Drop) bool {
 	all := measure.DropSteps(rows)
@@ -35,7 +35,7 @@ func cutShort(s *scene.Scene, k measure.DropKey, rows []recording.Drop) bool {
 	return false
 }
 
-// stoodStill tells whether a socket received data until that time began, and nothing in it.
+// stoodStill reports whether a socket received data until that time began, and nothing in it.
 func stoodStill(c *scene.Socket, span recording.Interval) bool {
 	var first, at, last *recording.TCPInfo
 	for _, row := range c.Rows {

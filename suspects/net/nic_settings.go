@@ -47,7 +47,7 @@ func spreadSettings(r *recording.Recording, cpu int, d recording.Subject, irqs [
 			if n := min(*c.CombinedMax, host); n > *c.Combined {
 				return []suspect.Setting{{Kind: "channels", Name: "combined", AtLeast: true, At: suspect.OnDevice(d.Netns, d.Device), Value: fmt.Sprint(n),
 					Why:  fmt.Sprintf("CPU %d does all the network's work; the card has %d queues of at most %d, and the host %d CPUs", cpu, *c.Combined, *c.CombinedMax, host),
-					Risk: flaps + "; its rings and masks are made anew"}}
+					Risk: flaps + "; its rings and masks are made again"}}
 			}
 		}
 	}

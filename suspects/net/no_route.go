@@ -51,7 +51,7 @@ func weighNoRoute(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	return append(unroutedHere(s, r), unroutedCalls(s, r)...)
 }
 
-// unrouted tells what was dropped for want of a route. Kernels before 6.13 give no
+// unrouted reports what was dropped for want of a route. Kernels before 6.13 give no
 // reason for it; the function that answers with ICMP stands for it.
 func unrouted(d recording.Drop) bool {
 	if d.Reason == "IP_INNOROUTES" || d.Reason == "IP_OUTNOROUTES" {

@@ -16,7 +16,7 @@ import (
 // trouble, and no incident of the server.
 const manyOthers = 20
 
-// oneOfMany tells that a connection was accepted by a server that has many others
+// oneOfMany reports that a connection was accepted by a server that has many others
 // on which data came meanwhile, as evidence against its being an incident here.
 func oneOfMany(k *scene.Socket, span recording.Interval) (suspect.Evidence, bool) {
 	if k.Listener == nil || k.Owner() == nil {

@@ -76,7 +76,7 @@ func withAllLost(found, all []suspect.Finding) []suspect.Finding {
 // fullBefore: so many full segments were acknowledged that the way has had their size.
 const fullBefore = 20
 
-// cameMeanwhile tells whether an end received anything since, or whether nobody looked at it twice.
+// cameMeanwhile reports whether an end received anything since, or whether nobody looked at it twice.
 func cameMeanwhile(k *scene.Socket, since recording.Time) bool {
 	rows := measure.TCPRowsOf(k)
 	if len(rows) < 2 {

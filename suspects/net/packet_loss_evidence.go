@@ -139,14 +139,14 @@ func wayOf(r *recording.Recording, f *flow) (recording.FlowWay, bool) {
 // mostInOne is how many segments one retransmission may carry: 64 KiB of 1,448.
 const mostInOne = 45
 
-// segmentsOf tells whether so many segments can have been sent by so many
+// segmentsOf reports whether so many segments can have been sent by so many
 // retransmissions: the tracepoint fires once for each, the counters add its
 // segments (net/ipv4/tcp_output.c, __tcp_retransmit_skb).
 func segmentsOf(events, segments float64) bool {
 	return events > 0 && segments >= (1-measure.Tolerance)*events && segments <= mostInOne*events
 }
 
-// silent tells whether nothing sent was acknowledged after the retransmissions
+// silent reports whether nothing sent was acknowledged after the retransmissions
 // began, and the timer has backed off: loss lets some through.
 func silent(rows []recording.Socket, begin recording.Time) bool {
 	last := rows[len(rows)-1].TCP
@@ -208,7 +208,7 @@ func silentToTheEnd(flows []*flow) (n int) {
 // takenByAnyPath is a segment that each path takes: the MSS of who announces none (RFC 9293, 3.7.1).
 const takenByAnyPath = 536
 
-// swallowed tells that the other end is here and alive, and that what it does not get is small.
+// swallowed reports that the other end is here and alive, and that what it does not get is small.
 func swallowed(k *scene.Socket) bool { return aliveHere(k.Peer) && k.Last().SendQ <= takenByAnyPath }
 
 // lossOnPath judges many short connections to one peer together, by the

@@ -161,7 +161,7 @@ func reorderingOn(r *recording.Recording, f *flow) suspect.Finding {
 	return out
 }
 
-// overtakenIn tells whether segments overtook others: half of what was sent again or more was, since
+// overtakenIn reports whether segments overtook others: half of what was sent again or more was, since
 // later ones were acknowledged first (TCPFastRetrans). Where a timer sent most of it (loss probes,
 // timeouts), ACKs were late, as those of a busy receiver, and a few ACKs out of order prove no more.
 // reord_seen alone misses it: held back for longer than a round trip, a segment is acknowledged

@@ -61,7 +61,7 @@ const letICMPThrough = "Let ICMP type 3 code 4 (ICMPv6 type 2) through, or clamp
 // that to one segment in 10,000.
 const stuckBackoff = 2
 
-// tooBig tells what a hop dropped for its size. Kernels before 5.18 give no reason
+// tooBig reports what a hop dropped for its size. Kernels before 5.18 give no reason
 // for it.
 func tooBig(d recording.Drop) bool {
 	return d.Reason == "PKT_TOO_BIG" || d.Reason == "" && (d.Place == "ip_forward" || d.Place == "ip6_forward")
@@ -161,7 +161,7 @@ func hopFinding(s *scene.Scene, r *recording.Recording, k measure.DropKey, rows 
 // is too big with options and in IPv6.
 const headers = 40
 
-// standsStill tells whether a sender has had nothing acknowledged for the end of the
+// standsStill reports whether a sender has had nothing acknowledged for the end of the
 // window, has backed off, and sends segments that the MTU (0: unknown) does not
 // take; and for how many seconds.
 func standsStill(k *scene.Socket, mtu int) (seconds float64, ok bool) {

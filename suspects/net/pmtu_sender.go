@@ -86,7 +86,7 @@ func senderFindings(s *scene.Scene, r *recording.Recording, atHop map[scene.Node
 	return out
 }
 
-// wentOn tells that a connection stood still before, and then full segments came through after all:
+// wentOn reports that a connection stood still before, and then full segments came through after all:
 // its timer had run out twice or more, and what waited was acknowledged.
 func wentOn(rows []recording.Socket) bool {
 	for i, a := range rows {

@@ -97,7 +97,7 @@ func droppedWithoutQdisc(r *recording.Recording, k measure.DropKey, rows []recor
 		Text: fmt.Sprintf("%s packets were dropped on the way out", units.Count(all.Sum()))}
 }
 
-// carrierLost tells whether the interface was seen without a carrier.
+// carrierLost reports whether the interface was seen without a carrier.
 func carrierLost(r *recording.Recording, k measure.DropKey) bool {
 	for _, s := range r.Select("node_network_carrier", "device", k.Device) {
 		if measure.NetnsOf(r, s) != k.Netns {

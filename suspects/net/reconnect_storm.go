@@ -31,7 +31,7 @@ var reconnectStorm = &suspect.Suspect{
 	InFiles: map[string][]string{"sockets.connections": {"log.connections"}, "sockets.diag": {"pcap.flows"}},
 	For: []string{
 		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (faulty 410/s, healthy 20/s)",
-		"strong: in two samples and more one program, or one host, had three fifths or more of the connections that wait at the listener, as many each time and none of them twice: its clients come again as soon as they are let go, and others wait behind them",
+		"strong: in two samples and more one program, or one host, had three fifths or more of the connections that wait at the listener, as many each time and none of them twice. Its clients come again as soon as they are let go, and others wait behind them",
 		"strong: the same without long-lived connections to compare with",
 		"strong: a full accept queue dropped handshakes in the seconds in which they came and next to none in others, most of what it accepted then was theirs; strong: they got an eighth of what others get, or less",
 		"strong: the short connections got no bytes, or ended by a reset",
@@ -116,7 +116,7 @@ func answersOf(r *recording.Recording, l *called) (n float64) {
 // fewWaiting: whoever closes a connection first keeps it in TIME-WAIT for a minute.
 const fewWaiting = 0.1
 
-// leftByThemselves tells whether a listener's connections were closed by those who made them, of
+// leftByThemselves reports whether a listener's connections were closed by those who made them, of
 // other hosts or namespaces: none of so many is in TIME-WAIT at this end.
 func leftByThemselves(r *recording.Recording, l *called, closed float64) bool {
 	waiting, ok := measure.Counter(r, l.netns, "node_sockstat_TCP_tw")
@@ -245,7 +245,7 @@ func limitStorm(s *scene.Scene, l *called, storm []*caller) string {
 	return remedy.RunIn(s, l.netns, "nft "+remedy.Quoted(line))
 }
 
-// lastsWith tells whether a socket is a connection of a listener with that peer that lasts
+// lastsWith reports whether a socket is a connection of a listener with that peer that lasts
 // and carried something.
 func lastsWith(k *scene.Socket, l *called, peer string) bool {
 	a, b := k.First(), k.Last()

@@ -20,7 +20,7 @@ const (
 	receivedReset = "received"
 )
 
-// ofConnection tells whether a reset ended a connection that stood: a SYN that
+// ofConnection reports whether a reset ended a connection that stood: a SYN that
 // was refused (no socket, SYN_SENT, a listener, TcpAttemptFails) did not, and
 // what comes after both sides are done with it hurts nobody.
 func ofConnection(row recording.Reset) bool {
@@ -165,7 +165,7 @@ func (b *broken) countCut(r *recording.Recording) {
 // seenCalling is the part of a service's requests from which all who call it were seen.
 const seenCalling = 0.9
 
-// spared tells that the resets hurt nobody: it is known which requests were open, and none
+// spared reports that the resets hurt nobody: it is known which requests were open, and none
 // is of a stream that was watched and hurt.
 func (b *broken) spared(s *scene.Scene, r *recording.Recording) bool {
 	streams := slices.ContainsFunc(s.Symptoms, func(sym scene.Symptom) bool {

@@ -17,7 +17,7 @@ import (
 var reversePathFilter = &suspect.Suspect{
 	Name:  "reverse-path-filter",
 	Title: "packets dropped because the answer would leave by another interface (rp_filter)",
-	About: "With rp_filter=1 the kernel drops what comes in on one interface from an address that it would answer on another: hosts with two networks, asymmetric routing, a VPN beside the default route. The sender is never told. Dropping strangers' packets with a false sender is what the filter is for.",
+	About: "With rp_filter=1 the kernel drops what comes in on one interface from an address that it would answer on another: hosts with two networks, asymmetric routing, a VPN beside the default route. The sender gets no error. Dropping strangers' packets with a false sender is what the filter is for.",
 	Needs: []suspect.Need{
 		{Measure: "host.netstat", Must: true, Why: "IPReversePathFilter of each namespace"},
 		{Measure: "drops.kfree_skb", Must: false, Why: "the packets' source and the interface they came in on"},

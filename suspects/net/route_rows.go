@@ -32,7 +32,7 @@ func mtuOf(r *recording.Recording, netns uint64, device string) int {
 	return 0
 }
 
-// neighbourSeen tells how an address of a link was seen: dead in some row; alive in some
+// neighbourSeen reports how an address of a link was seen: dead in some row; alive in some
 // row after that, or in any where it never was dead.
 func neighbourSeen(r *recording.Recording, netns uint64, addr, device string) (dead, alive bool) {
 	for _, n := range r.Neighbours {
@@ -75,7 +75,7 @@ func partyTo(s *scene.Scene, r *recording.Recording, rows []recording.Drop) (par
 	return party, n
 }
 
-// enough tells that so many dropped packets with a socket here are missed: as many as nobody
+// enough reports that so many dropped packets with a socket here are missed: as many as nobody
 // loses by chance, or one of a connection that waited for an acknowledgement meanwhile: it
 // sends again ever less often (RFC 6298, 5.5).
 func enough(wanted float64, party *scene.Socket) bool {

@@ -206,7 +206,7 @@ func freedAsWell(drops suspect.Evidence, rows []recording.Drop, full bool) suspe
 	return drops
 }
 
-// alone tells whether nearly all of a count was this CPU's.
+// alone reports whether nearly all of a count was this CPU's.
 func (c *softCPU) alone(all []*softCPU, what, origin string, of func(*softCPU) measure.Steps) (suspect.Evidence, bool) {
 	sum := 0.0
 	for _, o := range all {

@@ -194,5 +194,5 @@ func listOfCPUs(text string) []int {
 	return set
 }
 
-// namesOnly tells whether a list of CPUs names that one alone.
+// namesOnly reports whether a list of CPUs names that one alone.
 func namesOnly(list string, cpu int) bool { return slices.Equal(listOfCPUs(list), []int{cpu}) }

@@ -165,7 +165,7 @@ func grewOnMachine(r *recording.Recording, name string) float64 {
 // longestBacklog that is proposed: each packet holds 1 to 4 kB.
 const longestBacklog = 65536
 
-// spent tells whether a CPU had no time left while it dropped: nothing of a longer
+// spent reports whether a CPU had no time left while it dropped: nothing of a longer
 // queue would help.
 func (c *softCPU) spent(dropped measure.Steps) bool {
 	v, ok := meanShare(c.busy, dropped.Active())

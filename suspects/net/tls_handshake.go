@@ -18,7 +18,7 @@ import (
 var tlsHandshakeFailed = &suspect.Suspect{
 	Name:  "tls-handshake-failed",
 	Title: "TLS handshakes fail",
-	About: "Clients connect, and the two ends do not agree: a certificate has expired or is of an authority that the client does not know, no version or cipher is shared, the server has no certificate for the name that is asked for, or wants one of the client. " +
+	About: "Clients connect, and the two ends do not agree. A certificate has expired or is of an authority that the client does not know, or no version or cipher is shared. Or the server has no certificate for the name that is asked for, or wants one of the client. " +
 		"Connections are made and closed at once, and no request arrives. Who objects says why in an alert.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.turns", Must: true, Why: "alerts, who sent them, and which they are where they are not encrypted"},
@@ -29,7 +29,7 @@ var tlsHandshakeFailed = &suspect.Suspect{
 		"trap: alerts of one address at three listeners or more are a scanner's; those for what is not TLS (unexpected_message, decode_error, record_overflow) say that somebody speaks another protocol: neither counts",
 		"trap: checks that connect and close say nothing, and get no alert",
 		"trap: a farewell (close_notify) of TLS 1.3 is as long as an alert that ends a handshake: it comes behind a Finished, an answer or the client's own farewell, and does not count",
-		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate: only that an alert ended the handshake; what a server reads otherwise than by read and recv",
+		"can't tell: with TLS 1.3 what a client objects to that encrypts it (OpenSSL's does not, Go's does), and what a server says of a client's certificate. Only that an alert ended the handshake is seen. Nor what a server reads otherwise than by read and recv",
 	},
 	LeadsTo:  []suspect.Lead{{To: scene.FailedAnswers, Lag: 2 * time.Second}, {To: "error-answers", Lag: 2 * time.Second}, {To: scene.ConnectionErrors, Lag: 5 * time.Second}, {To: "peer-reset", Lag: 5 * time.Second}, {To: "reconnect-storm", Lag: 10 * time.Second}},
 	Remedy:   suspect.Remedy{Permanently: "What the alert says: a certificate that is valid and whole, one for the name, a version and cipher that both have."},

@@ -212,7 +212,7 @@ func turnsAway(s *scene.Scene, t scene.TurnedAway) suspect.Finding {
 // filledTo is how many connections a listener had taken, of those that came within the window,
 // at the end of each second in which it answered with errors and only connections that were
 // short ended: where that is the same number each time, and at other times fewer are open, it is
-// its limit. It tells what looks at the sockets miss, where connections are held for a second
+// its limit. It reports what looks at the sockets miss, where connections are held for a second
 // or two and come again. Times is 0 where the numbers differ.
 func filledTo(r *recording.Recording, v *scene.Service) (held, times int) {
 	type second struct{ opened, closed, short, failed float64 }

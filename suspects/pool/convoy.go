@@ -75,7 +75,7 @@ func convoyOf(p *scene.Process, r *recording.Recording) *convoy {
 	return c
 }
 
-// seen tells whether the looks alone show a convoy.
+// seen reports whether the looks alone show a convoy.
 func (c *convoy) seen() bool { return len(c.jammed) >= fewJams && 2*len(c.jammed) >= len(c.looks) }
 
 func fullest(waiters map[uint64]int) (address uint64, n int) {

@@ -86,7 +86,7 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 
 // calledAlone is a process whose late answers wait while its threads make calls one at a time: each
 // of them has a lock while it is in one. It tells of runtimes that park each thread at a word of
-// its own (Java), of which no look tells who waits for whom. nil: they do not.
+// its own (Java), of which no look reports who waits for whom. nil: they do not.
 func calledAlone(p *scene.Process, l *ledger.Ledger) *suspect.Finding {
 	pid := p.Subject.PID
 	share := l.Booked(pid, ledger.Lock)
@@ -112,7 +112,7 @@ func calledAlone(p *scene.Process, l *ledger.Ledger) *suspect.Finding {
 	return nil
 }
 
-// stackOf is the command that tells which lock its threads wait for.
+// stackOf is the command that reports which lock its threads wait for.
 func stackOf(p *scene.Process, which string) string {
 	pid := p.Subject.PID
 	if measure.RunsJava(p) {

@@ -36,7 +36,7 @@ const longCall = 0.1
 // givenUp is how soon a call is given up at the earliest, s: timeouts are of seconds.
 const givenUp = 1
 
-// answersAll tells that each call was answered, and before its caller would have given it up: what its own
+// answersAll reports that each call was answered, and before its caller would have given it up: what its own
 // answers fail for is something else.
 func (d *dependency) answersAll() bool { return d.calls.N > 0 && d.calls.Cut == 0 && d.worst < givenUp }
 
@@ -135,7 +135,7 @@ const (
 	fewAtBest = 5
 )
 
-// tolerable tells that calls take less than people tolerate, and about what they took all along.
+// tolerable reports that calls take less than people tolerate, and about what they took all along.
 func (d *dependency) tolerable(r *recording.Recording) bool {
 	mean := d.mean()
 	if mean >= ledger.Intolerable {

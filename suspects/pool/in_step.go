@@ -57,12 +57,12 @@ func (t *inStep) add(usual, slow *sumOf, at recording.Time, n uint64, sum float6
 	to.n, to.sum = to.n+n, to.sum+sum
 }
 
-// grew tells that some took longer in the slow seconds.
+// grew reports that some took longer in the slow seconds.
 func (t *inStep) grew(usual, slow sumOf) bool {
 	return usual.n >= fewInStep && slow.n >= fewInStep && slow.mean() > usual.mean()
 }
 
-// queries tells whether the answers of a name server grew with those of the service.
+// queries reports whether the answers of a name server grew with those of the service.
 func (t *inStep) queries(a *nameServer, r *recording.Recording) bool {
 	var usual, slow sumOf
 	for _, row := range r.Queries {
@@ -74,7 +74,7 @@ func (t *inStep) queries(a *nameServer, r *recording.Recording) bool {
 	return t.grew(usual, slow) && t.alike()
 }
 
-// to tells whether the calls to a peer grew with the answers of the service: what each answer
+// to reports whether the calls to a peer grew with the answers of the service: what each answer
 // needs of them.
 func (t *inStep) to(d *dependency, r *recording.Recording) bool {
 	var usual, slow sumOf

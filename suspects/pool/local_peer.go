@@ -15,8 +15,8 @@ import (
 )
 
 // localPeer is whom a pool asks over UNIX sockets: a database or an application server on
-// the same host. Where there are no request turns of them (older kernels), the closer look tells how long threads wait
-// in reads from there, and who is at the other end.
+// the same host. Where there are no request turns of them (older kernels), the closer look reports how long threads
+// wait in reads from there, and who is at the other end.
 type localPeer struct {
 	process *pool
 	fd      *recording.FD // one of the connections; nil where nobody looked closer
@@ -121,7 +121,7 @@ func (l *localPeer) finding(s *scene.Scene, r *recording.Recording) (suspect.Fin
 		f.Evidence = append(f.Evidence, e)
 	}
 	if l.waits == nil {
-		return f, true // suspected: the closer look tells who it is, and for how long
+		return f, true // suspected: the closer look reports who it is, and for how long
 	}
 	f.Subject = recording.Subject{Kind: recording.KindPeer, Netns: p.head.Subject.Netns, Proto: "unix", Remote: keyOf(*l.fd), PID: p.head.Subject.PID, Comm: p.head.Subject.Comm}
 	f.Related = append(f.Related, p.head.Subject)

@@ -32,7 +32,7 @@ var lockConvoy = &suspect.Suspect{
 	For: []string{
 		"decisive: half of its threads or more wait for one lock (23 of 24), sample after sample, and the lock's own word names a thread that sleeps in a call meanwhile",
 		"strong: half of its threads or more wait in futex on one address for a lock; counted: those who want the lock spend half of their time or more waiting for it",
-		"strong: where the lock's word names no holder, the waiters are woken by threads of one function; where each parks on its own word (Java), or the word is a semaphore's (Python), each is woken by the one before, and one at a time has it",
+		"strong: where the lock's word names no holder, the waiters are woken by threads of one function. Where each parks on its own word (Java), or the word is a semaphore's (Python), each is woken by the one before, and one at a time has it",
 		"strong: a quarter of the delay of its answers or more was waiting for a lock; and in half of those samples or more for one and the same",
 		"strong: three threads or more call one destination, and never two at once, while requests wait: whoever is in the call has what the others want; and a quarter of the delay or more is in line behind these calls",
 		"strong: requests wait at its sockets meanwhile, or their answers take that long",
@@ -40,7 +40,7 @@ var lockConvoy = &suspect.Suspect{
 		"strong, twice: its threads waited for one lock, for as long in all (within a third) as its late answers took longer than half of them do",
 	},
 	Against: []string{
-		"can't tell, without a closer look: where one in a hundred answers takes ten times as long as half of them, and threads wait at one word for as long in all as these take, whether that is a lock's or a condition's",
+		"can't tell, without a closer look: whether a word is a lock's or a condition's. That is so where one in a hundred answers takes ten times as long as half of them, and threads wait at one word for as long in all as these take",
 		"strong: its threads wait for a signal (a condition), which no thread holds: an idle pool",
 		"strong: nothing waits at its sockets: no client was seen delayed",
 		"trap: threads that take turns to wait for work (a leader and its followers): who holds the lock sits in accept or epoll_wait",

@@ -134,7 +134,7 @@ func (l *lockCount) add(row recording.LockWait) {
 	}
 }
 
-// always tells whether it was so in every whole second of the look: the first and the
+// always reports whether it was so in every whole second of the look: the first and the
 // last are cut.
 func (l *lockCount) always() bool {
 	return l.jams >= l.seconds-1 || l.jams > fewCounted && l.jams >= l.seconds-2

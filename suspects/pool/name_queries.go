@@ -110,7 +110,7 @@ func (a *nameServer) missing() float64 {
 // stillOpen is how long a query is open that counts as one without an answer so far.
 const stillOpen = 1 // s
 
-// silent tells that queries were given up, or none was answered: the server does not
+// silent reports that queries were given up, or none was answered: the server does not
 // answer. One that answers late is slow, which is another trouble and another cure. Of
 // queries that were seen in slices of the time only, an answer may have come after one.
 func (a *nameServer) silent() bool {
@@ -259,7 +259,7 @@ func worstServer(all []*nameServer) *nameServer {
 	return nil
 }
 
-// agrees tells whether two times of the same thing are the same.
+// agrees reports whether two times of the same thing are the same.
 func agrees(a, b float64) bool { return a >= (1-agreeing)*b && a <= (1+agreeing)*b }
 
 // lookups are about how many names were asked for: two queries each, as glibc asks for
@@ -294,7 +294,7 @@ func (a *nameServer) evidence(r *recording.Recording) suspect.Evidence {
 	return e
 }
 
-// exactly tells whether all waits were that long, but for what a busy machine adds.
+// exactly reports whether all waits were that long, but for what a busy machine adds.
 func (a *nameServer) exactly(timeout float64) bool {
 	const late = 0.1 // s, that a thread may wait for a CPU
 	return a.GaveUpMin >= timeout-0.02 && a.wait() <= 1.02*timeout+late

@@ -94,7 +94,7 @@ func ppid(p *scene.Process) int {
 	return p.Last().PPID
 }
 
-// forked tells that the workers are processes.
+// forked reports that the workers are processes.
 func (w *pool) forked() bool { return len(w.workers) > 1 || w.workers[0] != w.head }
 
 // named is the pool's process with how many take its requests.
@@ -135,13 +135,13 @@ func (w *pool) turns(r *recording.Recording, role, remote string, active []recor
 // (PHP's streams, clients of databases).
 var waitsOnFew = map[string]bool{"poll": true, "ppoll": true, "select": true, "pselect6": true}
 
-// idleIn tells whether a worker that sleeps in that call waits for work. Where connections
+// idleIn reports whether a worker that sleeps in that call waits for work. Where connections
 // wait to be accepted nearly all the time, it would have taken one.
 func (w *pool) idleIn(call string) bool {
 	return measure.WaitsForWork[call] && (!waitsOnFew[call] || !w.jammed())
 }
 
-// jammed tells that connections wait to be accepted nearly all the time.
+// jammed reports that connections wait to be accepted nearly all the time.
 func (w *pool) jammed() bool {
 	if w.jam == 0 {
 		w.jam = -1
@@ -188,7 +188,7 @@ func (w *pool) looks() []measure.Look {
 	return measure.LooksOf(threads)
 }
 
-// suffers tells whether somebody was seen to wait for one of them.
+// suffers reports whether somebody was seen to wait for one of them.
 func (w *pool) suffers(s *scene.Scene) bool {
 	if _, ok := latencyOf(s, w.head.Subject.PID); ok {
 		return true
@@ -209,13 +209,13 @@ func (w *pool) source() source.Source {
 	return source.CallsOf(w.workers[0].Subject.PID)
 }
 
-// stopped tells whether one of them was stopped for a while: then it takes no requests,
+// stopped reports whether one of them was stopped for a while: then it takes no requests,
 // and no worker more would help.
 func (w *pool) stopped(r *recording.Recording, window recording.Interval) bool {
 	return slices.ContainsFunc(w.workers, func(p *scene.Process) bool { return len(measure.StopsOf(p, r, window).Spans) > 0 })
 }
 
-// convoys tells whether the threads of one of them wait for a lock.
+// convoys reports whether the threads of one of them wait for a lock.
 func (w *pool) convoys(r *recording.Recording) bool {
 	return slices.ContainsFunc(w.workers, func(p *scene.Process) bool {
 		c := convoyOf(p, r)

@@ -28,7 +28,7 @@ var sessionLock = &suspect.Suspect{
 		{Measure: "sockets.diag", Must: true, Why: "which session was silent meanwhile, and spoke when they were let go"},
 	},
 	For: []string{
-		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that; then half of those that waited and more were answered within a second, two and more at a time",
+		"strong: some requests waited for 0.3 s and longer, ever more of them, while others were answered in a tenth of that. Then half of those that waited and more were answered within a second, two and more at a time",
 		"strong: half of the time of its requests or more no thread of the service worked, called or slept for them, or they waited for a lock",
 		"strong: three requests of a database and more are open for 3 s when the recording ends, ever more of them, and three times as many others were answered quickly meanwhile",
 		"strong: three sessions and more had asked when the recording began, none was answered for 5 s, and then all were; strong: their processes slept meanwhile",
@@ -47,7 +47,7 @@ var sessionLock = &suspect.Suspect{
 		Program:     "Commit before anything slow. Migrations with a short lock timeout.",
 	},
 	Verified: "no request waits longer than it did",
-	Next:     "the database's own list of who waits for whom (PostgreSQL: pg_blocking_pids; MySQL: sys.innodb_lock_waits)",
+	Next:     "the database's own list of waits and blockers (PostgreSQL: pg_blocking_pids; MySQL: sys.innodb_lock_waits)",
 
 	WeighBooked: weighSessionLock,
 }
@@ -109,7 +109,7 @@ func weighSessionLock(s *scene.Scene, r *recording.Recording, l *ledger.Ledger) 
 	return out
 }
 
-// waitTogether tells whether requests of a database wait as they do for a lock. Of other services
+// waitTogether reports whether requests of a database wait as they do for a lock. Of other services
 // answers that are sent by a timer look the same.
 func waitTogether(s *scene.Scene, r *recording.Recording, k *scene.Socket) bool {
 	if k == nil || !ledger.LikeDatabase(k.Subject) {
@@ -138,7 +138,7 @@ func (h lockedOut) many() bool {
 	return h.n >= fewHeld && h.together >= heldTogether && h.others >= othersTimes*h.n
 }
 
-// given tells whether requests of a database waited for so long that they were given up.
+// given reports whether requests of a database waited for so long that they were given up.
 func (h lockedOut) given(p *ledger.Party) bool {
 	return h.gaveUp >= fewHeld && h.others >= othersTimes*h.gaveUp && ledger.LikeDatabase(p.Subject)
 }
@@ -446,5 +446,5 @@ func whoBlocks(port string) string {
 	case "3306":
 		return `mysql -e "select * from information_schema.innodb_trx; show processlist"`
 	}
-	return "its own list of sessions: who waits for whom (pg_blocking_pids, information_schema.innodb_trx, lslocks for files)"
+	return "its own list of sessions, with waits and blockers (pg_blocking_pids, information_schema.innodb_trx, lslocks for files)"
 }

@@ -71,13 +71,13 @@ func areIdle(n int) string {
 	return fmt.Sprintf("%d others were", n)
 }
 
-// saysSo tells whether a process' title ended so in every sample of it, two and more over 3 s.
+// saysSo reports whether a process' title ended so in every sample of it, two and more over 3 s.
 func saysSo(p *scene.Process, end string) bool {
 	return len(p.Rows) >= 2 && p.Last().T.Sub(p.First().T).Seconds() >= longOpenYet &&
 		!slices.ContainsFunc(p.Rows, func(row recording.Process) bool { return !strings.HasSuffix(row.Cmdline, end) })
 }
 
-// hasSession tells whether a process has a client's connection of that listener, which carried nothing
+// hasSession reports whether a process has a client's connection of that listener, which carried nothing
 // in the samples of it.
 func hasSession(p *scene.Process, k *scene.Socket) bool {
 	return slices.ContainsFunc(p.Sockets, func(c *scene.Socket) bool {

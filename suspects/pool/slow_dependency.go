@@ -21,7 +21,7 @@ var slowDependency = &suspect.Suspect{
 	About: "Its threads wait for a database, an upstream, a name server, and its own answers are late by that much. " +
 		"If the peer is on this host, its own trouble is looked for there. A call that takes long and that no answer waits for (a nightly job, a long poll) affects no client.",
 	Needs: []suspect.Need{
-		{Measure: "sockets.diag", Must: true, Why: "whom it asks; the path to there"},
+		{Measure: "sockets.diag", Must: true, Why: "which services it calls; the path to them"},
 		{Measure: "sockets.turns", Why: "how long each call takes, and how long its own answers"},
 		{Measure: "threads.syscall", Why: "the threads that wait in a read from the peer"},
 		{Measure: "offcpu.waits", Why: "how long each of those waits takes, and in which function"},
@@ -297,7 +297,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	return f, true
 }
 
-// ownHelper tells that a process asks at its own listener, or at one which only those hold who
+// ownHelper reports that a process asks at its own listener, or at one which only those hold who
 // started it: a part of its own service, that is started for it or is another's of its kind.
 func ownHelper(s *scene.Scene, p *pool, d *dependency) bool {
 	l := s.Callee(recording.Turns{Netns: d.netns, Remote: d.remote})
@@ -333,7 +333,7 @@ func (d *dependency) behind(s *scene.Scene, r *recording.Recording, long float64
 	return remote, sum
 }
 
-// pathEvidence tells whether the way there explains the time.
+// pathEvidence reports whether the way there explains the time.
 func (d *dependency) pathEvidence() (suspect.Evidence, bool) {
 	rtt, again, known := d.path()
 	e := suspect.Evidence{Side: suspect.Against, Grade: suspect.Strong, Value: rtt, Unit: "s", Source: source.SS("-ti", source.MinRTT, source.Retrans).With(source.RTT), Origin: "path"}

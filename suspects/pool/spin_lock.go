@@ -18,10 +18,10 @@ var spinLock = &suspect.Suspect{
 	Name:  "spin-lock",
 	Title: "threads spin for a lock and burn the CPU that its holder needs",
 	About: "Threads that wait for a lock in a loop never sleep: they look busy, and take the CPU from the one that holds it. The more of them there are, the less gets done. " +
-		"A program that computes looks the same from outside: only less work done with more threads, or the name of the function, tells the two apart.",
+		"A program that computes looks the same from outside: only less work done with more threads, or the name of the function, distinguishes the two.",
 	Needs: []suspect.Need{
 		{Measure: "host.cpu", Must: true, Why: "whether the CPUs are busy at all"},
-		{Measure: "threads.sched", Why: "time on a CPU and in line for one; who gave it up and from whom it was taken"},
+		{Measure: "threads.sched", Why: "time on a CPU and in line for one; which thread gave it up, and which was preempted"},
 		{Measure: "threads.syscall", Why: "that they are in no call, in futex least of all"},
 		{Measure: "sockets.turns", Why: "how much work is done with how many threads at it"},
 		{Measure: "oncpu.stacks", Why: "which function they are in, several at once"},
@@ -35,7 +35,7 @@ var spinLock = &suspect.Suspect{
 		"strong: with more threads at work than there are CPUs, less than half was answered for the same CPU time",
 		"strong: several threads at once are in one function that is known to spin (59 % of the samples in pthread_spin_lock), more of them than there are CPUs, or three quarters of all samples",
 		"strong: so they are, in a loop that only reads memory, tries an atomic exchange or pauses, until another thread writes; decisive where there are more threads than CPUs, with three quarters of all samples",
-		"strong, twice: two fifths of the samples of a process that shares its threads among tasks are in such a loop, in two seconds or more by two threads at once, and its late answers took 2.5 times as long in these",
+		"strong, twice: two fifths of the samples of a process that shares its threads among tasks are in such a loop, in two seconds or more by two threads at once. Its late answers took 2.5 times as long in these",
 		"weak: so they are, in a function that may as well compute",
 	},
 	Against: []string{
@@ -150,7 +150,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 		}
 	}
 	busy := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(sp.threads), Unit: "threads", Source: source.Schedstat.As(fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid)), Origin: "thread states",
-		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call at %d of %s looks",
+		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call in %d of %s samples",
 			sp.threads, units.Lasting(sp.ran), units.Lasting(sp.delayed), units.Count(sp.taken), units.Count(sp.given), sp.calls, units.Count(float64(sp.looks)))}
 	if !late {
 		busy.Grade = suspect.Weak
@@ -277,7 +277,7 @@ func (t *inStep) answers(p *scene.Process, r *recording.Recording, usual []recor
 	}
 }
 
-// longer tells that answers took several times as long in the slow seconds, and long enough.
+// longer reports that answers took several times as long in the slow seconds, and long enough.
 func (t *inStep) longer() bool {
 	return t.grew(t.usual, t.slow) && t.slow.mean() >= slowerBy*t.usual.mean() && t.slow.mean()-t.usual.mean() >= ledger.FaintEach
 }

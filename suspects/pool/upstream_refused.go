@@ -131,7 +131,7 @@ func (c refusal) finding(s *scene.Scene, r *recording.Recording, refused float64
 	return f
 }
 
-// here tells whether the address is of this host, what its own kernel says, and who listened
+// here reports whether the address is of this host, what its own kernel says, and who listened
 // there. Against it is that somebody listens all along: then a firewall answers.
 func (c refusal) here(s *scene.Scene, r *recording.Recording) (bool, suspect.Evidence) {
 	n := 0.0

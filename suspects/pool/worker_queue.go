@@ -36,13 +36,13 @@ var workerQueue = &suspect.Suspect{
 		"strong, from a trace of its calls: its answers keep all of its workers busy (N = X·R), which next to never waited for work",
 		"strong: a third of the time of its requests or more passed in line, while all threads were taken by others and slept in calls",
 		"strong: the same of the seconds in which most of the delay fell, where they are few, and a third of an answer's time before its request was read",
-		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work in nine of ten samples, and a third of the requests that they took time of, or more, stood in line before them",
+		"strong: the helpers that it started and asks over pipes or pairs of sockets were all at work in nine of ten samples. A third or more of the requests that they took time of waited in line for them",
 		"strong: as many calls were open at any moment as threads were found in them, and strong: a third of its requests' time or more had no thread while they waited inside, read at once",
-		"strong: it answered as many requests in each of eight seconds and more, within a tenth, though more came in some and twice as many were open; and strong: no thread worked on them, called or waited for a lock, and it used half a CPU at most",
+		"strong: it answered as many requests in each of eight seconds and more, within a tenth, though more came in some and twice as many were open. And strong: no thread worked on them, called or waited for a lock, and it used half a CPU at most",
 		"strong: in most samples none of its threads was free, and they slept in a call; by the scheduler's word their time off the CPU was in the handlers' calls, and the function is named",
 	},
 	Against: []string{
-		"decisive: while requests waited unread in the socket buffer, the service worked on fewer than 0.2 requests on average, or on fewer than two thirds of the number of threads that slept in calls: most of these threads do not serve requests",
+		"decisive: while requests waited unread in the socket buffer, the service worked on fewer than 0.2 requests on average, or on fewer than two thirds of the number of threads that slept in calls. Most of these threads do not serve requests",
 		"decisive: the requests were read at once, and the time passed inside: a slow handler",
 		"strong: its threads were on a CPU: it computes",
 		"strong: a thread was free for the next request",
@@ -321,7 +321,7 @@ func slowPeer(p *pool, s *scene.Scene, r *recording.Recording, w workers) (strin
 	return "", 0
 }
 
-// fewWorkers tells that requests wait for one of a pool's workers, all of which are taken: not for
+// fewWorkers reports that requests wait for one of a pool's workers, all of which are taken: not for
 // a peer whose answer takes less than people tolerate, whichever calls take them.
 func fewWorkers(p *pool, d *dependency, r *recording.Recording, window recording.Interval, l *ledger.Ledger) bool {
 	if !d.tolerable(r) {
@@ -335,7 +335,7 @@ func fewWorkers(p *pool, d *dependency, r *recording.Recording, window recording
 	return standsInLine(seconds, of) && looked && e.Side == suspect.For && e.Grade == suspect.Strong
 }
 
-// standsInLine tells whether requests waited in most of the seconds.
+// standsInLine reports whether requests waited in most of the seconds.
 func standsInLine(seconds, of int) bool { return seconds >= 3 && 2*seconds >= of }
 
 // takenByCalls is the part of the workers for which a call is open at once, at which they are

@@ -80,13 +80,13 @@ func KeptIn(c suspect.Setting, s *scene.Scene) string {
 	return c.String()
 }
 
-// Lasts tells whether a process is one of this host, and was not seen to end.
+// Lasts reports whether a process is one of this host, and was not seen to end.
 func Lasts(r *recording.Recording, p *scene.Process) bool {
 	pid := p.Subject.PID
 	return pid > 0 && !recording.StandsIn(pid) && !slices.ContainsFunc(r.Exits, func(x recording.Exit) bool { return x.PID == pid })
 }
 
-// GoesOn tells whether what acted in these intervals still did when the recording ended,
+// GoesOn reports whether what acted in these intervals still did when the recording ended,
 // within two samples: what is over needs no command.
 func GoesOn(active []recording.Interval, window recording.Interval) bool {
 	if len(active) == 0 {

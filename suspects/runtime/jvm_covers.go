@@ -64,7 +64,7 @@ func spanOf(t recording.Time, took float64) recording.Interval {
 	return recording.Interval{Start: t.Add(-measure.Duration(took)), End: t.Add(time.Second)}
 }
 
-// explains tells whether the half of such an answer's time lay inside of the pauses.
+// explains reports whether the half of such an answer's time lay inside of the pauses.
 func explains(pauses []recording.Interval, t recording.Time, took float64, end recording.Time) bool {
 	return intervals.Overlap(pauses, []recording.Interval{spanOf(t, took)}, end).Seconds() >= 0.5*took
 }

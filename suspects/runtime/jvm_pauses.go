@@ -182,7 +182,7 @@ func (j *standstill) addUntimed(known []recording.Interval, window recording.Int
 	sort.Slice(j.pauses, func(a, b int) bool { return j.pauses[a].Start < j.pauses[b].Start })
 }
 
-// outside tells whether a pause lies outside of the window, or in a time in which
+// outside reports whether a pause lies outside of the window, or in a time in which
 // the whole process was stopped from without.
 func (j *standstill) outside(i, window recording.Interval) bool {
 	if i.End != 0 && i.End <= window.Start || i.Start >= window.End {
@@ -194,7 +194,7 @@ func (j *standstill) outside(i, window recording.Interval) bool {
 // cause is the reason that most of the time of its collections had, in the JVM's words.
 func (j *standstill) cause() string { return mostOften(j.causes) }
 
-// askedBy tells who asked for a collection that the heap did not need; "" where the
+// askedBy reports who asked for a collection that the heap did not need; "" where the
 // heap did (gcCause.cpp has the names).
 func askedBy(cause string) string {
 	switch {

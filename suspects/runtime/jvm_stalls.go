@@ -108,7 +108,7 @@ func (st *allocStalls) untold() recording.Interval {
 	return recording.Interval{Start: end, End: end.Add(measure.Duration(1.5 * st.longest))}
 }
 
-// nearEdge tells whether a look lies so near to a stall's begin or end that the two
+// nearEdge reports whether a look lies so near to a stall's begin or end that the two
 // clocks, the log's of 1 ms and the time that a look takes, can't tell in from out.
 func nearEdge(spans []recording.Interval, t recording.Time) bool {
 	const doubt = 20 * time.Millisecond
@@ -133,7 +133,7 @@ func (j *standstill) contrasted(r *recording.Recording, g suspect.Grade, ofOut i
 	return suspect.Weak
 }
 
-// servedByStalled tells whether the threads that read the slow requests are those that
+// servedByStalled reports whether the threads that read the slow requests are those that
 // waited for the collector. The kernel cuts a thread's name to 15 bytes.
 func (j *standstill) servedByStalled(r *recording.Recording) bool {
 	of, in := 0, 0
@@ -160,7 +160,7 @@ func (j *standstill) active() []recording.Interval {
 	return intervals.Merge(append(slices.Clone(j.pauses), j.stalls.felt...), 0)
 }
 
-// stalled tells whether single threads waited for longer than all of them stood still.
+// stalled reports whether single threads waited for longer than all of them stood still.
 func (j *standstill) stalled(end recording.Time) bool {
 	return len(j.stalls.felt) > 0 && intervals.Seconds(j.stalls.felt, end) > j.total
 }
@@ -181,7 +181,7 @@ func (st *allocStalls) evidence() suspect.Evidence {
 			units.Plural(st.n, "allocation stall"), cmp.Or(st.collector, "?"), units.Lasting(st.total), cmp.Or(st.mostOften(), "?"), units.Lasting(st.pauses))}
 }
 
-// unseenStalls tells whether the JVM's collector may have let threads wait without that
+// unseenStalls reports whether the JVM's collector may have let threads wait without that
 // anything told it: it works beside them, and no log was there.
 func (j *standstill) unseenStalls(r *recording.Recording) bool {
 	pid := strconv.Itoa(j.process.Subject.PID)

@@ -83,7 +83,7 @@ func (j *standstill) operation() string {
 	return mostOften(j.logged.operations)
 }
 
-// orderedBy tells who asks for an operation that none but commands ask for
+// orderedBy reports who asks for an operation that none but commands ask for
 // (diagnosticCommand.cpp, attachListener.cpp); "" of the others.
 func orderedBy(operation string) string {
 	switch operation {
@@ -133,7 +133,7 @@ func (t *timedStops) words(counted string) string {
 	return text
 }
 
-// logOnly tells that all that is known of a JVM is the log that it wrote: neither its
+// logOnly reports that all that is known of a JVM is the log that it wrote: neither its
 // counters nor what waited at its sockets.
 func (j *standstill) logOnly(r *recording.Recording) bool {
 	_, looked := r.Measured("sockets.diag")

@@ -45,7 +45,7 @@ var wrongLibrary = &suspect.Suspect{
 
 const (
 	// fewFiles that differ name one; where more than a third do, it is another
-	// release, and nothing tells which file it is.
+	// release, and nothing shows which file it is.
 	fewFiles, otherRelease = 3, 1.0 / 3
 	// costlier: load and frequency move the cost of a request by 10 to 20 %.
 	costlier = 1.5
@@ -117,7 +117,7 @@ func compareBuilds(s *scene.Scene, r *recording.Recording, p, q *program) (suspe
 	return f, true
 }
 
-// compareCost tells what a request of the program costs, here and in the
+// compareCost reports what a request of the program costs, here and in the
 // baseline; false where that was not measured on both.
 func compareCost(r *recording.Recording, p, q *program) (suspect.Evidence, suspect.Harm, bool) {
 	here, ok := requestCost(r, p)
@@ -165,7 +165,7 @@ func requestCost(r *recording.Recording, p *program) (requests, bool) {
 	return out, true
 }
 
-// cpusAlike tells whether it is known what both CPUs can, or that they are one model.
+// cpusAlike reports whether it is known what both CPUs can, or that they are one model.
 func cpusAlike(r *recording.Recording) bool {
 	_, here := r.FactOf("cpu.flags", 0)
 	_, there := r.Baseline.FactOf("cpu.flags", 0)

@@ -80,7 +80,7 @@ func (x *Index) sampleSelector(ref Ref, about recording.Subject) string {
 	return ""
 }
 
-// carries tells whether a series has all of some labels, differs whether it has another value of
+// carries reports whether a series has all of some labels, differs whether it has another value of
 // one that it has.
 func carries(labels, want recording.Labels) bool {
 	for key, value := range want {

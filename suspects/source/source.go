@@ -73,7 +73,7 @@ func (s Source) As(text string) Source {
 // String is the text.
 func (s Source) String() string { return s.text }
 
-// OfFile tells whether it names a file that was read.
+// OfFile reports whether it names a file that was read.
 func (s Source) OfFile() bool { return s.file }
 
 // Refs are the measures.

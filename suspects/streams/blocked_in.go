@@ -74,7 +74,7 @@ func blockedOf(p *scene.Process, r *recording.Recording, within []recording.Inte
 	return best
 }
 
-// waitedIn tells whether a row's waits, or the longest of them, lie in the time.
+// waitedIn reports whether a row's waits, or the longest of them, lie in the time.
 func waitedIn(row recording.OffCPU, within []recording.Interval) bool {
 	if intervals.Cover(within, row.T) {
 		return true

@@ -150,7 +150,7 @@ func (c *consumer) lookIngest(k *scene.Socket) {
 	}
 }
 
-// lookOther tells whether another consumer got nothing while this one was stuck.
+// lookOther reports whether another consumer got nothing while this one was stuck.
 // One that gets nothing outside of that time either is idle, and says nothing,
 // unless this one was stuck throughout.
 func (c *consumer) lookOther(k *scene.Socket, window recording.Interval) {
@@ -184,7 +184,7 @@ func overall(k *scene.Socket, of func(recording.Socket) float64) float64 {
 	return 0
 }
 
-// onlyThread tells whether one thread does it all: it is in the write to this
+// onlyThread reports whether one thread does it all: it is in the write to this
 // socket most of the time while data waits to be read, and it is either the only
 // one, or the one that reads that data at other times.
 func (c *consumer) onlyThread() bool {
@@ -192,7 +192,7 @@ func (c *consumer) onlyThread() bool {
 	return c.waiting && (alone || c.readsIngest()) && c.inWrite > 0 && 2*c.inWrite >= c.samples
 }
 
-// readsIngest tells whether the thread that was seen in the write is seen in a read
+// readsIngest reports whether the thread that was seen in the write is seen in a read
 // of what the process relays whenever this socket is not stuck.
 func (c *consumer) readsIngest() bool {
 	fds := map[int]bool{}

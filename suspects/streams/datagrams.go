@@ -24,12 +24,12 @@ type arrivals struct {
 // fewDatagrams a second are no stream: one of 1 Mb/s has 95 of seven TS packets each.
 const fewDatagrams = 5.0
 
-// still tells whether next to none moved.
+// still reports whether next to none moved.
 func (m arrivals) still() bool {
 	return m.seen && m.seconds >= 0.5 && m.usual >= fewDatagrams && m.count <= little*m.usual*m.seconds
 }
 
-// goes tells whether they moved as usual.
+// goes reports whether they moved as usual.
 func (m arrivals) goes() bool {
 	return m.seen && m.seconds >= 0.5 && m.usual >= fewDatagrams && m.count >= goingOn*m.usual*m.seconds
 }
@@ -99,7 +99,7 @@ func stillDatagrams(r *recording.Recording, netns uint64, span recording.Interva
 	return intervals.Merge(out, 0)
 }
 
-// locateDatagrams tells where a stream stands that comes over UDP: at a reader that
+// locateDatagrams reports where a stream stands that comes over UDP: at a reader that
 // leaves them unread, at a sender that sends none, between the two, or, where the sender
 // is not on this host, that nothing comes.
 func (f *faulty) locateDatagrams(s *scene.Scene, r *recording.Recording, l scene.Link) {

@@ -28,7 +28,7 @@ var encoderStall = &suspect.Suspect{
 		"decisive: of a freeze under 2 s, in the one sample inside of it: the last data of both ends is as old as the freeze (tcp_info lastsnd, lastrcv)",
 		"decisive: over UDP: where it sends from no datagram was sent, and none came where it is read",
 		"strong, twice: it writes the segments of HLS itself, nothing comes to it, and neither its files nor what viewers are given changes",
-		"strong, from the player alone: so many frames came each second (20.0, ±0.3 %) though their bytes differed (91 to 103 KiB): somebody makes or paces them, and no link holds them up; with a clock that moves 0.8 s a second it confirms",
+		"strong, from the player alone: so many frames came each second (20.0, ±0.3 %) though their bytes differed (91 to 103 KiB). Somebody makes or paces them, and no link holds them up. With a clock that moves 0.8 s a second it confirms",
 		"weak: the clock stepped by 5.1 s without a burst (a capture clock: the frames were never made), or the frames came in a burst (a file clock)",
 	},
 	Against: []string{

@@ -48,7 +48,7 @@ type suffered struct {
 	// ratio is how far its clock moved a second of the wall's; 0 not told.
 	ratio float64
 	// burst is how many frames came at once after a freeze, at the most, and step by
-	// how much the clock moved over it, s; held tells that step was known.
+	// how much the clock moved over it, s; held reports that step was known.
 	burst, step float64
 	held        bool
 }

@@ -88,7 +88,7 @@ func (v served) fresh() bool {
 	return v.seen && v.changes >= 2 && v.still <= 2*v.target+0.5 && float64(v.changes+1)*v.target >= v.looked
 }
 
-// gaveAll tells whether the web server gave the viewer as much as was written meanwhile: what it
+// gaveAll reports whether the web server gave the viewer as much as was written meanwhile: what it
 // gives comes late, and is not old.
 func (f *faulty) gaveAll() bool {
 	v := f.served
@@ -199,7 +199,7 @@ func (f *faulty) madeNothing(s *scene.Scene) suspect.Finding {
 	return out
 }
 
-// packs tells whether the process that takes the stream in at the link of the fault
+// packs reports whether the process that takes the stream in at the link of the fault
 // writes it to files.
 func (f *faulty) packs() bool {
 	return f.link > 0 && f.link < len(f.stream.Way) && f.stream.Way[f.link].ToFiles

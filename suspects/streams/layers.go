@@ -171,7 +171,7 @@ func (f *faulty) upstream(s *scene.Scene, r *recording.Recording) []suspect.Evid
 	return nil
 }
 
-// bringsTo tells whether the connection that the fault is at brings the stream to the
+// bringsTo reports whether the connection that the fault is at brings the stream to the
 // first place that was hurt.
 func (f *faulty) bringsTo(s *scene.Scene, l layered) bool {
 	if f.at == atUnknown || f.link >= len(f.stream.Way) {

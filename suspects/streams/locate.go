@@ -124,7 +124,7 @@ func (f *faulty) locate(s *scene.Scene, r *recording.Recording) {
 	}
 }
 
-// ended tells whether the sender of the stream ended before its freeze was over: then it neither
+// ended reports whether the sender of the stream ended before its freeze was over: then it neither
 // paused nor lagged, and whoever ended it is to blame.
 func (f *faulty) ended(r *recording.Recording, k *scene.Socket) (recording.Exit, bool) {
 	p := k.Owner()
@@ -143,7 +143,7 @@ func (f *faulty) ended(r *recording.Recording, k *scene.Socket) (recording.Exit,
 // Where spans are long, the second before the first look inside is left out.
 const leastSeen = 0.25
 
-// notHeard tells whether a server left unread what a viewer who waits for the first
+// notHeard reports whether a server left unread what a viewer who waits for the first
 // frame asked for, on whichever of its connections, while nothing went to it.
 func (f *faulty) notHeard(s *scene.Scene, r *recording.Recording) bool {
 	if !f.delayed || f.slow {
@@ -167,7 +167,7 @@ func (f *faulty) notHeard(s *scene.Scene, r *recording.Recording) bool {
 	return f.served.unheard >= 1 && float64(f.served.unheard) >= mostly*float64(f.served.asked)
 }
 
-// host.heldBack tells whether a server took the stream off the connection that brings it,
+// host.heldBack reports whether a server took the stream off the connection that brings it,
 // at its usual rate, and sent nothing. Where the publisher's end has bytes waiting it
 // is a large frame on a slow way, which comes to its end in a while.
 func (f *faulty) heldBack(s *scene.Scene, l scene.Link) (reading, bool) {

@@ -12,7 +12,7 @@ func (f *faulty) notTold(server string) string {
 	return "nothing shows that what " + server + " receives is this stream. No frame of it came: is it published?"
 }
 
-// cameMeanwhile tells whether a connection brought more than words while its viewer got nothing.
+// cameMeanwhile reports whether a connection brought more than words while its viewer got nothing.
 func (f *faulty) cameMeanwhile(k *scene.Socket) bool {
 	if k == nil {
 		return false

@@ -16,7 +16,7 @@ import (
 // before they are put down to it.
 const coveredBy = 0.5
 
-// lateReader tells whether what snag saw as a stream's freezes was snag itself: its
+// lateReader reports whether what snag saw as a stream's freezes was snag itself: its
 // reader came late (its own count), or the data waited unread at its own socket. said
 // is "" where it is not.
 func lateReader(s *scene.Scene, r *recording.Recording) (all []suspect.Evidence, spans []recording.Interval, said string) {

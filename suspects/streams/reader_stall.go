@@ -85,7 +85,7 @@ func unreadBy(s *scene.Scene, k *scene.Socket) *consumer {
 	return nil
 }
 
-// reads0 tells whether the process rather reads than writes this connection.
+// reads0 reports whether the process rather reads than writes this connection.
 func reads0(k *scene.Socket) bool {
 	t := k.LastTCP()
 	return k.Listening() || t == nil || t.BytesReceived > t.BytesSent
@@ -145,7 +145,7 @@ func stuckReader(s *scene.Scene, r *recording.Recording, st *scene.Stream, c *co
 	return f
 }
 
-// ingestWentOn tells whether the stream came in, and went on to snag's own reader,
+// ingestWentOn reports whether the stream came in, and went on to snag's own reader,
 // while one player did not read.
 func ingestWentOn(s *scene.Scene, st *scene.Stream, c *consumer) suspect.Evidence {
 	stuck := intervals.Seconds(c.active, s.Window.End)

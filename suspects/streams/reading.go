@@ -214,7 +214,7 @@ func wroteBytes(row recording.Socket) float64 {
 	return float64(row.TCP.BytesAcked) + float64(row.SendQ)
 }
 
-// closely tells whether a socket was looked at once a second when a span of time
+// closely reports whether a socket was looked at once a second when a span of time
 // began. One that flows then has a row of that second, and one that stands still has
 // none: rows are written of what changes, once a second of what is watched, which
 // two rows a second apart show, and every 5 s of all else.
@@ -237,7 +237,7 @@ func closely(k *scene.Socket, span recording.Interval) bool {
 	return before != nil && after != nil && measure.MovedBytes(*before) == measure.MovedBytes(*after)
 }
 
-// watchedOnce tells whether two rows of a socket lie a second apart.
+// watchedOnce reports whether two rows of a socket lie a second apart.
 func watchedOnce(k *scene.Socket) bool {
 	rows := measure.TCPRowsOf(k)
 	for i := 1; i < len(rows); i++ {
@@ -252,7 +252,7 @@ func watchedOnce(k *scene.Socket) bool {
 // time: at a connection that flows a look finds some in flight now and then.
 const mostly = 0.6
 
-// waits tells whether bytes waited at this end most of the time.
+// waits reports whether bytes waited at this end most of the time.
 func (m reading) waits() bool {
 	return m.looks > 0 && float64(m.waiting) >= mostly*float64(m.looks)
 }
@@ -266,26 +266,26 @@ const (
 	chatter = 100.0 // bytes a second
 )
 
-// wroteLittle tells whether the process wrote next to nothing.
+// wroteLittle reports whether the process wrote next to nothing.
 func (m reading) wroteLittle() bool {
 	return m.seen && m.seconds > 0 && m.written <= max(little*m.usualWritten, chatter)*m.seconds
 }
 
-// cameLittle tells whether next to nothing arrived.
+// cameLittle reports whether next to nothing arrived.
 func (m reading) cameLittle() bool {
 	return m.seen && m.seconds > 0 && m.received <= little*m.usualReceived*m.seconds
 }
 
-// windowShut tells whether the other end did not let it send.
+// windowShut reports whether the other end did not let it send.
 func (m reading) windowShut() bool {
 	return m.waits() && (2*m.shut >= m.looks || m.limited >= 0.5)
 }
 
-// behind tells whether more waited than a reader that keeps up leaves there between
+// behind reports whether more waited than a reader that keeps up leaves there between
 // two reads: half a second of the stream.
 func (m reading) behind() bool { return m.waits() && float64(m.most) >= 5*float64(m.least) }
 
-// unread tells whether data lay there that the process did not take: while it takes
+// unread reports whether data lay there that the process did not take: while it takes
 // some it is slow, and not stopped.
 func (m reading) unread() bool {
 	return m.waits() && (m.seconds == 0 || m.taken <= little*max(m.usualReceived, 1)*m.seconds)

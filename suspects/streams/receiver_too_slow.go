@@ -155,7 +155,7 @@ func asksThere(r *recording.Recording, k *scene.Socket, p *scene.Process) bool {
 	return measure.TurnsOf(r, p.Subject.PID, "call", k.First().Remote, whole).N > 0 && measure.TurnsOf(r, p.Subject.PID, "serve", "", whole).N > 0
 }
 
-// madeIt tells whether a connection was made by the end that has it: from a port of the
+// madeIt reports whether a connection was made by the end that has it: from a port of the
 // kernel's choice to a service's. Requests that wait unread at a service are others' business.
 func madeIt(k *scene.Socket) bool {
 	from, err1 := strconv.Atoi(recording.Port(k.First().Local))
@@ -204,7 +204,7 @@ func slowTCP(s *scene.Scene, k *scene.Socket, p *scene.Process) (suspect.Finding
 	return tooSlow(f, p), true
 }
 
-// steady tells whether something was read between nearly all looks: one that stops for seconds
+// steady reports whether something was read between nearly all looks: one that stops for seconds
 // is stuck, and whoever writes to it (slow-consumer).
 func steady(pieces []float64, sum float64) bool {
 	n := 0
@@ -216,7 +216,7 @@ func steady(pieces []float64, sum float64) bool {
 	return float64(n) >= measure.NearlyAlways*float64(len(pieces))
 }
 
-// senderWaits tells whether a thread of the process at the other end sits in writes to this
+// senderWaits reports whether a thread of the process at the other end sits in writes to this
 // connection at most looks, and how far it is behind with what it relays meanwhile.
 func senderWaits(s *scene.Scene, k *scene.Socket) (waits suspect.Evidence, behind suspect.Harm, held bool) {
 	if k.Peer == nil || k.Peer.Owner() == nil {

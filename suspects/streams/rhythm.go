@@ -31,7 +31,7 @@ const (
 	fewSeconds  = 3
 )
 
-// byFrames tells that frames come evenly though their bytes do not.
+// byFrames reports that frames come evenly though their bytes do not.
 func (h rhythm) byFrames() bool {
 	return h.seconds >= fewSeconds && h.uneven <= evenFrames && h.unevenBytes >= max(unevenTimes*h.uneven, evenFrames)
 }

@@ -102,7 +102,7 @@ func (c *consumer) finding(s *scene.Scene, r *recording.Recording) (suspect.Find
 	hurts := c.frozen > c.flowing || c.waiting && c.flowing == 0
 	served := c.flowing > 0 && c.flowing >= c.frozen
 	if len(c.others) == 0 || !hurts && !served {
-		return suspect.Finding{}, false // nobody else is there, or nothing tells how they fare
+		return suspect.Finding{}, false // nobody else is there, or nothing shows how they fare
 	}
 	stuck := intervals.Seconds(c.active, s.Window.End)
 	queue := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(c.sendQ), Unit: "B", Source: source.SS("-tnomi").With(source.SendQ, source.RwndLimited), Origin: "the consumer's socket",

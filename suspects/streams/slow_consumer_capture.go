@@ -65,7 +65,7 @@ func consumersInCapture(s *scene.Scene, r *recording.Recording) (out []*consumer
 	return out
 }
 
-// stoodMeanwhile tells whether a captured connection was there all that time: one of before or after
+// stoodMeanwhile reports whether a captured connection was there all that time: one of before or after
 // was not held up.
 func stoodMeanwhile(r *recording.Recording, k *scene.Socket, active []recording.Interval) bool {
 	at, first, last := k.First(), active[0].Start, active[len(active)-1].End
@@ -96,7 +96,7 @@ func shutTimes(k *scene.Socket) []recording.Interval {
 // over the connection.
 const aRow = time.Second
 
-// compare tells whether another connection of the server got anything in those seconds.
+// compare reports whether another connection of the server got anything in those seconds.
 func (c *consumerInCapture) compare(o *scene.Socket) {
 	var inside, outside, beside float64
 	rows := measure.TCPRowsOf(o)
@@ -120,7 +120,7 @@ func (c *consumerInCapture) compare(o *scene.Socket) {
 	}
 }
 
-// meets tells whether these intervals cover half of the time that it was shut.
+// meets reports whether these intervals cover half of the time that it was shut.
 func (c *consumerInCapture) meets(other []recording.Interval) bool {
 	return intervals.Overlap(c.active, other, 0).Seconds() >= 0.5*c.shut
 }

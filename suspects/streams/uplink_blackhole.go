@@ -39,7 +39,7 @@ var uplinkBlackhole = &suspect.Suspect{
 		{To: "half-open-peer", Lag: 30 * time.Second}, {To: "packet-loss", Lag: 5 * time.Second}, {To: "peer-reset", Lag: time.Minute}},
 	Remedy: suspect.Remedy{
 		Permanently: "What swallows packets between the two: a filter (nft list ruleset), a route, a neighbour, the carrier, in both directions.",
-		Program:     "TCP_USER_TIMEOUT in the publisher, so that it connects anew.",
+		Program:     "TCP_USER_TIMEOUT in the publisher, so that it connects again.",
 	},
 	Verified: "backoff is 0, and lastrcv at the server is under a frame time",
 	Next:     "ss -tinpo state established   # timer, backoff, lastack of the publisher; ping and traceroute to the server",
@@ -108,7 +108,7 @@ func (f *faulty) swallowed(s *scene.Scene, r *recording.Recording) suspect.Findi
 	}
 	out.Calls = measure.PatienceCalls(l.From.Subject)
 	out.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("What swallows packets from %s to %s: a filter (nft list ruleset), a route, a neighbour, the carrier.", recording.Host(k.Local), recording.Host(k.Remote)),
-		Program: fmt.Sprintf("%s: TCP_USER_TIMEOUT (5,000 ms), so that it connects anew.", measure.OrProgram(l.From.Subject.Comm))}
+		Program: fmt.Sprintf("%s: TCP_USER_TIMEOUT (5,000 ms), so that it connects again.", measure.OrProgram(l.From.Subject.Comm))}
 	out.Next = remedy.InNetns(s, k.Netns, "ping -c 3 "+recording.Host(k.Remote)) + "; " + remedy.InNetns(s, k.Netns, "ss -tinpo dst "+recording.Host(k.Remote))
 	return out
 }

@@ -12,7 +12,7 @@ type Remedy struct {
 	Program string
 }
 
-// Given tells whether any part is there.
+// Given reports whether any part is there.
 func (r Remedy) Given() bool { return r != Remedy{} }
 
 // Usual is the catalogue's remedy for a finding that has none of its own: without the

@@ -137,7 +137,7 @@ type Suspect struct {
 	About   string // two or three sentences: how it hurts and what looks like it
 	Needs   []Need
 	// InTrace are measures that, all of them together, stand in for the needs that must be:
-	// what a trace of the calls tells where no probe ran.
+	// what a trace of the calls reports where no probe ran.
 	InTrace []string
 	// InFiles names, for a need, measures of files that others recorded any of which meets
 	// it too: what packets (recording.Socket.Wire) or the lines of a log show of it.
@@ -192,7 +192,7 @@ func (s *Suspect) Blind(r *recording.Recording) (must, rest []Need) {
 	return must, rest
 }
 
-// otherwise tells whether the measures that stand in for those it must have are there.
+// otherwise reports whether the measures that stand in for those it must have are there.
 func (s *Suspect) otherwise(r *recording.Recording) bool {
 	for _, m := range s.InTrace {
 		if _, ok := r.Measured(m); !ok {
@@ -202,7 +202,7 @@ func (s *Suspect) otherwise(r *recording.Recording) bool {
 	return len(s.InTrace) > 0
 }
 
-// inFiles tells whether a file measured what meets a need.
+// inFiles reports whether a file measured what meets a need.
 func (s *Suspect) inFiles(r *recording.Recording, need string) bool {
 	for _, m := range s.InFiles[need] {
 		if _, ok := r.Measured(m); ok {
@@ -212,7 +212,7 @@ func (s *Suspect) inFiles(r *recording.Recording, need string) bool {
 	return false
 }
 
-// Traced tells whether a recording was made of a trace of calls: what a probe would have
+// Traced reports whether a recording was made of a trace of calls: what a probe would have
 // counted was then told from their lines.
 func Traced(r *recording.Recording) bool {
 	_, ok := r.Measured(recording.Trace)

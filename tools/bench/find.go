@@ -65,7 +65,7 @@ func (f *finding) end() (closer int, err error) {
 	return closer, nil
 }
 
-// judged tells whether it ended as it should: a culprit found is a success here.
+// judged reports whether it ended as it should: a culprit found is a success here.
 func judged(err error) bool {
 	var e *exec.ExitError
 	return err == nil || errors.As(err, &e) && e.ExitCode() >= 10

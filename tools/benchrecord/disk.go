@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// disk tells how many bytes an hour a recorder writes. It is asked at the start and at the
+// disk reports how many bytes an hour a recorder writes. It is asked at the start and at the
 // end of the window, and after the recorder has ended.
 type disk interface {
 	// rate is bytes an hour; before and after are size() at the window's ends.

@@ -12,7 +12,7 @@ import (
 )
 
 // output is what a command printed. One that printed something has answered, whatever its
-// exit code: that of snag find tells what was found.
+// exit code: that of snag find reports what was found.
 func output(ctx context.Context, dir string, argv []string) ([]byte, error) {
 	if strings.HasPrefix(argv[0], "http://") {
 		return get(ctx, argv[0])

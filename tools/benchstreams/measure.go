@@ -54,7 +54,7 @@ func (b *running) use() (sum use, err error) {
 
 func (b *running) end() error {
 	for _, cmd := range b.commands {
-		_ = cmd.Process.Signal(syscall.SIGINT) // Wait tells how it went
+		_ = cmd.Process.Signal(syscall.SIGINT) // Wait reports how it went
 	}
 	for _, cmd := range b.commands {
 		late := time.AfterFunc(3*time.Second, func() { _ = cmd.Process.Kill() })

@@ -30,7 +30,7 @@ const (
 	settleEvery = 100 * time.Millisecond
 )
 
-// hasLinks tells whether a process holds BPF links: it has attached its programs.
+// hasLinks reports whether a process holds BPF links: it has attached its programs.
 func hasLinks(pid int) bool {
 	infos, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fdinfo/*")
 	links := 0

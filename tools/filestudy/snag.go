@@ -34,7 +34,7 @@ type compared struct {
 	Snag, Peer float64
 }
 
-// equal tells whether two numbers agree to within one in a hundred.
+// equal reports whether two numbers agree to within one in a hundred.
 func (c compared) equal() bool {
 	d := math.Abs(c.Snag - c.Peer)
 	return d == 0 || d <= 0.01*c.Peer || c.What == "seconds" && d <= 0.0005 // snag's are rounded to 1 ms

@@ -45,7 +45,7 @@ func excused(pass *analysis.Pass, d analysis.Diagnostic, name string) bool {
 	return false
 }
 
-// names tells whether a comment is a nolint for that name.
+// names reports whether a comment is a nolint for that name.
 func names(comment, name string) bool {
 	list, ok := strings.CutPrefix(comment, "//nolint:")
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// forFacts tells whether go vet runs this program for nothing but the facts of a package that
+// forFacts reports whether go vet runs this program for nothing but the facts of a package that
 // others import (unitchecker.Config.VetxOnly).
 func forFacts(args []string) bool {
 	if len(args) == 0 || !strings.HasSuffix(args[len(args)-1], ".cfg") {

@@ -128,7 +128,7 @@ func misspelled() *analysis.Analyzer {
 	}}
 }
 
-// unusedCode tells what nothing uses. go vet looks at a package twice where it has tests:
+// unusedCode reports what nothing uses. go vet looks at a package twice where it has tests:
 // what its tests use is seen in the second look only, so that the first one says nothing.
 var unusedCode = &analysis.Analyzer{
 	Name: "unused", Doc: unused.Analyzer.Analyzer.Doc, Requires: []*analysis.Analyzer{unused.Analyzer.Analyzer},

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# A Debian system for the checks of packages, in a mount and network namespace of the caller's: all mounts end with it. To be
-# sourced. It sets root, a folder that is removed at the end.
+# A Debian system for the checks of packages, in a mount and network namespace of the caller's: all mounts end with it.
+# To be sourced. It sets root, a folder that is removed at the end.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/snag
 base=$cache/chroot-bookworm-1.tar # another number where the list of packages changes
 if [ ! -e "$base" ]; then

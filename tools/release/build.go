@@ -21,7 +21,8 @@ func (r *release) build(ctx context.Context, arch, to string) error {
 	return nil
 }
 
-// environment is what go is run in, for an architecture: what changes the bytes of a program is set here, not by the caller.
+// environment is what go is run in, for an architecture: what changes the bytes of a program is set here, not by the
+// caller.
 func environment(arch string) []string {
 	return append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath", "GOOS=linux", "GOARCH="+arch,
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off")

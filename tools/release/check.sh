@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What make release-check runs: the release of HEAD, made twice in folders of their own, the second time with an empty cache of
-# Go's, and compared; then what it consists of is installed and used. WORK= keeps what was built; then a run uses it again.
+# What make release-check runs: the release of HEAD, made twice in folders of their own, the second time with an empty
+# cache of Go's, and compared; then what it consists of is installed and used. WORK= keeps what was built; then a run
+# uses it again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ "$(id -u)" = 0 ] || { echo "make release-check: it installs packages in a chroot: run it as root" >&2; exit 1; }

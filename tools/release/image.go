@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// The image is an OCI image layout in a tar (github.com/opencontainers/image-spec, image-layout.md, v1.1): podman load and
-// docker load (from 25 on) read it, and skopeo copies it to a registry. It has one layer, and no shell.
+// The image is an OCI image layout in a tar (github.com/opencontainers/image-spec, image-layout.md, v1.1): podman load
+// and docker load (from 25 on) read it, and skopeo copies it to a registry. It has one layer, and no shell.
 
 type descriptor struct {
 	MediaType   string            `json:"mediaType"`

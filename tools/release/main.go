@@ -1,8 +1,8 @@
-// Command release makes what a release of snag consists of: static programs, packages for Debian and for rpm, images, lists of
-// what is linked, and checksums. Two runs on one commit with one version of Go write the same bytes.
+// Command release makes what a release of snag consists of: static programs, packages for Debian and for rpm, images,
+// lists of what is linked, and checksums. Two runs on one commit with one version of Go write the same bytes.
 //
-// It is a module of its own, so that nothing of what it needs is in snag's go.mod. nfpm is at 2.44: later ones need modules
-// of go.digitalxero.dev, which the module proxy does not serve (403).
+// It is a module of its own, so that nothing of what it needs is in snag's go.mod. nfpm is at 2.44: later ones need
+// modules of go.digitalxero.dev, which the module proxy does not serve (403).
 package main
 
 import (

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# rpm.sh OLD.rpm NEW.rpm: the package's life with Debian's rpm. Its database and dependencies are not those of a real Fedora.
+# rpm.sh OLD.rpm NEW.rpm: the package's life with Debian's rpm. Its database and dependencies are not those of a real
+# Fedora.
 set -euo pipefail
 old=$(realpath "$1") new=$(realpath "$2")
 # shellcheck source=tools/release/base.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# runc.sh IMAGE.oci.tar SNAG-LAB CONTAINER: runc runs the image as the DaemonSet asks for (CONTAINER is ./container, built),
-# with Docker's seccomp profile and masked paths, beside real incidents. The culprit is named with the documented
-# capabilities and no more; without one of them, or without the host's PIDs, snag says what it did not see.
+# runc.sh IMAGE.oci.tar SNAG-LAB CONTAINER: runc runs the image as the DaemonSet asks for (CONTAINER is ./container,
+# built), with Docker's seccomp profile and masked paths, beside real incidents. The culprit is named with the
+# documented capabilities and no more; without one of them, or without the host's PIDs, snag says what it did not see.
 set -euo pipefail
 image=$(realpath "$1") lab=$(realpath "$2") container=$(realpath "$3")
 manifest=$(realpath "$(dirname "$0")/../../packaging/kubernetes/snag-record.yaml")
@@ -22,7 +22,8 @@ snag=$work/root/usr/bin/snag
 id=$(printf '%064d' 7)
 ln -s /var/log/pods/shop_web-0_8d2f41aa-0c1d-4b5e-9f3a-0123456789ab/app/0.log "$work/volumes/container-names/web-0_shop_app-$id.log"
 
-# A snag for the lab. Its find is run by runc; where OWN_PIDS or MANIFEST is set, in another container than the documented.
+# A snag for the lab. Its find is run by runc; where OWN_PIDS or MANIFEST is set, in another container than the
+# documented.
 cat >"$work/snag" <<END
 #!/usr/bin/env bash
 set -euo pipefail

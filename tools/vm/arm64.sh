@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Boots Debian 12's kernel for arm64 under software emulation with snag of that architecture. It checks that every BPF program is
-# loaded there, that system calls have their names, and that snag find names the causes of some of the lab's incidents.
-# Packages and what was said stay in .cache/vm/arm64. INCIDENTS= names others (those that need ip, nft and sysctl alone).
+# Boots Debian 12's kernel for arm64 under software emulation with snag of that architecture. It checks that every BPF
+# program is loaded there, that system calls have their names, and that snag find names the causes of some of the lab's
+# incidents. Packages and what was said stay in .cache/vm/arm64. INCIDENTS= names others (those that need ip, nft and
+# sysctl alone).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 dir=$PWD/.cache/vm/arm64

@@ -1,5 +1,5 @@
 // Package workload has programs that do one thing as often as they can, for the
-// benches: each in a process of its own, which tells how often, at what CPU time, and
+// benches: each in a process of its own, which reports how often, at what CPU time, and
 // how long it was ever kept from it.
 package workload
 

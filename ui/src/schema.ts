@@ -182,7 +182,7 @@ export interface Symptom {
   amount: number;
   unit: string;
   /**
-   * when it was felt
+   * when it was there
    */
   active?: Interval[];
   /**
@@ -229,6 +229,18 @@ export interface Subject {
   cgroup?: string;
   path?: string;
   host?: string;
+  /**
+   * that it is in, as --container takes it
+   */
+  container?: string;
+  /**
+   * that it is in: namespace/name, as --pod takes it; its UID where the name is not known
+   */
+  pod?: string;
+  /**
+   * the systemd unit that it is in, as --unit takes it
+   */
+  unit?: string;
 }
 export interface Interval {
   start: Time;

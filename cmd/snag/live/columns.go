@@ -121,7 +121,7 @@ func lost(c [stream.Counts]uint64) uint64 {
 	return c[stream.PacketsLost] + c[stream.ContinuityErrors] // CaptureLost is snag's loss, not the stream's
 }
 
-// counted tells whether a stream's packets are counted.
+// counted reports whether a stream's packets are counted.
 func counted(r *watch.Row) bool {
 	t := &r.Second.Transport
 	return t.Gauge[stream.Jitter].OK || t.Gauge[stream.PCRJitter].OK || lost(r.Second.Total.Count)+lost(t.Count) > 0
@@ -144,7 +144,7 @@ func ifFigures(r *watch.Row, text string) string {
 	return text
 }
 
-// hasTransport tells whether any stream has figures of packets.
+// hasTransport reports whether any stream has figures of packets.
 func hasTransport(rows []watch.Row) bool {
 	for i := range rows {
 		if counted(&rows[i]) {

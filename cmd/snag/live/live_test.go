@@ -383,6 +383,17 @@ func TestWhatIsNotMeasuredYetIsNoZero(t *testing.T) {
 	}
 }
 
+// What a recording shows of a stream is said with what the accusation rests on, not with a number of 0.97 to 0.99.
+func TestVerdictsSayTheirProof(t *testing.T) {
+	j := watch.Judged{Culprit: "encoder-stall", Confidence: 0.97, Proof: "1 proof, 2 strong signs", Text: "it stalls", Recording: "/tmp/x/3"}
+	if got, want := SayVerdict(j), "CULPRIT encoder-stall (1 proof, 2 strong signs): it stalls; snag judge /tmp/x/3"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := SayVerdict(watch.Judged{Text: "nobody", Recording: "/r"}), "nobody; snag judge /r"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestJSONKeepsItsSchema(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("watch.schema.json")
 	if err != nil {

@@ -57,7 +57,7 @@ func say(h watch.Happened) string {
 	case recording.EventStreamJump:
 		return fmt.Sprintf("its timestamps jumped by %+.1f s", h.Value)
 	case recording.EventStreamRestarted:
-		return fmt.Sprintf("its timestamps begin anew, at %s s after %s s: a new publisher, its encoder started again, or a server that counts anew for each reader", watch.Clean(h.To, 40), watch.Clean(h.From, 40))
+		return fmt.Sprintf("its timestamps begin again, at %s s after %s s: a new publisher, its encoder started again, or a server that counts from the start for each reader", watch.Clean(h.To, 40), watch.Clean(h.From, 40))
 	case recording.EventStreamChanged:
 		return changed(h)
 	case recording.EventStreamEnded:
@@ -68,11 +68,11 @@ func say(h watch.Happened) string {
 	return h.Kind
 }
 
-// SayVerdict tells what the host's recording told of a stream.
+// SayVerdict reports what the host's recording told of a stream.
 func SayVerdict(j watch.Judged) string {
 	text := watch.Clean(j.Text, 500)
 	if j.Culprit != "" {
-		text = fmt.Sprintf("CULPRIT %s (%.2f): %s", j.Culprit, j.Confidence, text)
+		text = fmt.Sprintf("CULPRIT %s (%s): %s", j.Culprit, j.Proof, text)
 	}
 	return text + "; snag judge " + j.Recording
 }
@@ -135,7 +135,7 @@ func silent(h watch.Happened, ended bool) string {
 	return fmt.Sprintf("its audio is silent since %s, in %.0f seconds that were decoded", clock(h.T), h.Value)
 }
 
-// shows tells what the picture is, and for how long it was.
+// shows reports what the picture is, and for how long it was.
 func shows(h watch.Happened, ended bool) string {
 	text := map[string]string{recording.EventStreamGarbled: "garbled", recording.EventStreamBlack: "black", recording.EventStreamPlain: "of one brightness", recording.EventStreamStill: "the same"}[h.Kind]
 	if ended {

@@ -37,7 +37,7 @@ func Main(m *testing.M) {
 	os.Exit(cmd.ProcessState.ExitCode())
 }
 
-// Alone runs one test again in a new namespace. It tells whether it did: the test is
+// Alone runs one test again in a new namespace. It reports whether it did: the test is
 // then over, with the other's outcome.
 func Alone(t *testing.T) bool {
 	t.Helper()

@@ -62,7 +62,7 @@ func NewApp(b *drawn.Bench, s AppSize, fault string, flags ...string) *App {
 // Enough is a number of workers with so many to spare for each busy one, and some more.
 func (a *App) Enough(more int, spare float64) int { return more + int(math.Ceil(spare*a.Busy)) }
 
-// BuiltWithFew tells whether the fault of that name, which has too few workers, is to be
+// BuiltWithFew reports whether the fault of that name, which has too few workers, is to be
 // built in, and notes how much of it; and is what else there is to note.
 func (a *App) BuiltWithFew(fault, and string, args ...any) bool {
 	if !a.b.Built(fault) {

@@ -52,7 +52,7 @@ func (s *Sink) Notice(text string) {
 	s.notices = append(s.notices, text)
 }
 
-// Noticed tells whether a notice contains all the parts given.
+// Noticed reports whether a notice contains all the parts given.
 func (s *Sink) Noticed(parts ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

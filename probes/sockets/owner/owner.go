@@ -65,7 +65,7 @@ func (t *Table) Of(inode uint64) []recording.FDRef {
 // read: it needs CAP_SYS_PTRACE.
 func (t *Table) Hidden() int { return t.hidden }
 
-// Known tells whether a scan would teach nothing about this inode.
+// Known reports whether a scan would teach nothing about this inode.
 func (t *Table) Known(inode uint64) bool {
 	return inode == 0 || t.held[inode] != nil || t.nobody[inode]
 }

@@ -188,7 +188,7 @@ func AVCC(b []byte) (p stream.Params, lengthSize int, err error) {
 	return p, lengthSize, err
 }
 
-// H264Fields tells whether an SPS allows fields as pictures of their own
+// H264Fields reports whether an SPS allows fields as pictures of their own
 // (frame_mbs_only_flag 0): two of them make a frame.
 func H264Fields(nal []byte) bool {
 	_, fields, err := h264(nal)

@@ -73,7 +73,7 @@ func profileTierLevel(r *bits, sublayers int) {
 	}
 }
 
-// hevcToVUI skips from bit_depth_luma_minus8 to the VUI and tells whether there
+// hevcToVUI skips from bit_depth_luma_minus8 to the VUI and reports whether there
 // is one.
 func hevcToVUI(r *bits, sublayers int) bool {
 	r.ue()

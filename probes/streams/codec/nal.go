@@ -26,7 +26,7 @@ type NALInfo struct {
 	SPS       bool
 	Parameter bool // VPS, SPS, PPS
 	Recovery  bool // H.264: SEI recovery point with nothing to wait for, open GOP's key picture
-	// Begins tells that a picture whose slices came before is over (H.264 7.4.1.2.3,
+	// Begins reports that a picture whose slices came before is over (H.264 7.4.1.2.3,
 	// HEVC 7.4.2.4.4): a first slice, a delimiter, parameter sets, SEI before slices.
 	Begins bool
 }

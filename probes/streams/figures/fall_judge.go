@@ -78,5 +78,5 @@ func (f *falls) gop() int {
 	return min(max(fell.Least, most, run), fallGOP+1)
 }
 
-// often tells whether the stream fell and came back twice of late.
+// often reports whether the stream fell and came back twice of late.
 func (f *falls) often(now int64) bool { return f.back[0] != 0 && now-f.back[0] < fallAgain }

@@ -33,7 +33,7 @@ func (f Fingerprint) Judge() (Pattern, string) {
 	gone := f.Gap / f.Spacing // frames that the gap had room for
 	switch step := f.Step / f.Gap; {
 	case f.Step < 0:
-		return None, "the timestamps began anew: the sender was restarted, or another took its place"
+		return None, "the timestamps began again: the sender was restarted, or another took its place"
 	case f.Step <= max(1.5*f.Spacing, 0.1*f.Gap) && float64(f.Burst) >= gone/2:
 		return Held, "a paused sender, link or server that then sent what it had: can't tell which from here; the publisher's and the server's sockets would"
 	case step > 0.75 && step < 1.25 && float64(f.Burst) < gone/4:

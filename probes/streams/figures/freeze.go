@@ -118,7 +118,7 @@ func (m *Meter) tellBegun(now int64) {
 	})
 }
 
-// Finish tells what still stands and was kept back (Options.Over): nothing more
+// Finish reports what still stands and was kept back (Options.Over): nothing more
 // will come.
 func (m *Meter) Finish(now int64) {
 	m.mu.Lock()
@@ -208,7 +208,7 @@ func (m *Meter) setAside() {
 	m.freeze = freeze{}
 }
 
-// tellAside tells what was set aside and ended before a Tick's time: later ends wait
+// tellAside reports what was set aside and ended before a Tick's time: later ends wait
 // for the next.
 func (m *Meter) tellAside(now int64) {
 	n := 0

@@ -163,7 +163,7 @@ type manner struct {
 	bursty    bool  // arrival says nothing of a frame's place within a segment
 }
 
-// jumps tells whether a step of DTS, with the time that passed until its frame came,
+// jumps reports whether a step of DTS, with the time that passed until its frame came,
 // is to another time line. Readers of RTP without DTS give pictures in coding order:
 // steps back of a few frames are no jump there.
 func (u manner) jumps(step, gap int64) bool {
@@ -244,7 +244,7 @@ func (m *Meter) mainFrame(v moved, f stream.Frame) {
 	m.restarted(v.at, f.DTS, v.first)
 }
 
-// firstFrame tells how long the first frame took.
+// firstFrame reports how long the first frame took.
 func (m *Meter) firstFrame(f stream.Frame) {
 	if m.freeze.stands {
 		m.endFreeze(moved{at: f.Arrival, gap: f.Arrival - m.freeze.start, first: true})

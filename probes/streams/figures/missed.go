@@ -29,7 +29,7 @@ func (m *Meter) excused(from, to int64) int64 {
 	return min(m.late.of(from, to)+m.missed.within(from, to), max(to-from, 0))
 }
 
-// touches tells whether a span has anything of those that are remembered.
+// touches reports whether a span has anything of those that are remembered.
 func (l *lateness) touches(from, to int64) bool {
 	for _, s := range l.span {
 		if s.to > s.from && s.from <= to && from <= s.to {

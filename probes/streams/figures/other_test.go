@@ -26,7 +26,7 @@ func TestFingerprints(t *testing.T) {
 		{"capture clock", Fingerprint{5.12, 5.12, 0.04, 1, 1}, Skipped, "capture clock"},
 		{"clock stopped", Fingerprint{5, 0.04, 0.04, 1, 0}, None, "clock stopped"},
 		{"server dropped a part", Fingerprint{5, 2, 0.04, 75, 1}, None, "a part"},
-		{"restarted", Fingerprint{5, -300, 0.04, 1, 0}, None, "began anew"},
+		{"restarted", Fingerprint{5, -300, 0.04, 1, 0}, None, "began again"},
 		{"slow encoder", Fingerprint{0, 0.04, 0.04, 1, 0.8}, None, "slow encoder"},
 		{"spacing not known", Fingerprint{5, 5, 0, 1, 1}, None, "not known"},
 	} {

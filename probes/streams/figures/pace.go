@@ -53,7 +53,7 @@ func (p *pace) value() Value {
 	return known(between(p.mark[i], p.mark[p.n-1]))
 }
 
-// throughout tells whether DTS fell behind in each quarter of the time since mark i:
+// throughout reports whether DTS fell behind in each quarter of the time since mark i:
 // a step (a gap that was not made up), or a delay that grew for a while and stayed,
 // is lateness and not slowness.
 func (p *pace) throughout(i int, window int64) bool {

@@ -19,7 +19,7 @@ const (
 	openingMost  = 5 * second   // what comes too fast for longer is how the stream is
 )
 
-// has tells whether a frame is of it.
+// has reports whether a frame is of it.
 func (o *opening) has(v moved) bool {
 	switch {
 	case v.first:

@@ -14,7 +14,7 @@ const (
 	restartBegin = 10 * second // what begins counts from about zero
 )
 
-// anew tells whether a frame's timestamps begin anew after those before.
+// anew reports whether a frame's timestamps begin anew after those before.
 func (r *restart) anew(dts int64) bool {
 	return r.any && dts >= 0 && dts < restartBegin && dts < r.last-restartBack
 }

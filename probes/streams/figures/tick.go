@@ -140,7 +140,7 @@ func (m *Meter) awayAfter() int64 {
 	return audioAway
 }
 
-// watchAudio tells that audio stays away while the video comes, and that it is back.
+// watchAudio reports that audio stays away while the video comes, and that it is back.
 func (m *Meter) watchAudio(now int64) {
 	a := &m.track[stream.Audio]
 	if m.main != stream.Video || !a.any || m.sec.kind[stream.Video].frames == 0 || m.missed.touches(a.last, now) && !m.gone {

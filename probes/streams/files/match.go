@@ -10,7 +10,7 @@ import (
 // media are the endings of files that segments are written to.
 var media = []string{".ts", ".m4s", ".mp4", ".m4v", ".m4a", ".m2ts", ".aac", ".cmfv", ".cmfa", ".vtt"}
 
-// segmentLike tells whether a name may be a segment's, also while it is under a
+// segmentLike reports whether a name may be a segment's, also while it is under a
 // temporary name (ffmpeg's temp_file: seg7.ts.tmp).
 func segmentLike(name string) bool {
 	name = strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(name, ".tmp"), ".part"))
@@ -131,7 +131,7 @@ func alike(file, url string) int {
 // usual are names that any stream's playlist may have.
 var usual = map[string]bool{"index.m3u8": true, "playlist.m3u8": true, "master.m3u8": true, "main.m3u8": true, "stream.m3u8": true, "live.m3u8": true, "chunklist.m3u8": true, "out.m3u8": true}
 
-// enough tells whether n like parts of the two paths make a playlist the URL's: its
+// enough reports whether n like parts of the two paths make a playlist the URL's: its
 // folder too, or its name alone where that is the stream's own (a web server may give a
 // folder another name).
 func enough(n int, url string) bool {

@@ -115,7 +115,7 @@ func isStandard(id string) bool {
 	return len(id) == 20 && strings.Trim(id, "0123456789") == ""
 }
 
-// IsID tells whether a text can be an id. It stands in SIP's lines and in URLs.
+// IsID reports whether a text can be an id. It stands in SIP's lines and in URLs.
 func IsID(id string) bool {
 	other := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("-._", r)

@@ -54,7 +54,7 @@ func (p *peer) takeRequest(m *message) {
 	}
 }
 
-// respondTo is the response to a request; called tells whether its call is one of ours.
+// respondTo is the response to a request; called reports whether its call is one of ours.
 func respondTo(m *message, called bool) *message {
 	switch m.method {
 	case "BYE":

@@ -23,7 +23,7 @@ type List struct {
 	Torn    int // answers that could not be read
 }
 
-// Whole tells whether all came that was announced.
+// Whole reports whether all came that was announced.
 func (l *List) Whole() bool { return l.Got >= l.Of }
 
 // add takes one answer.
@@ -52,7 +52,7 @@ func isOn(status string) bool {
 	return false
 }
 
-// isCamera tells what can be watched from what else a catalogue lists by its id (annex
+// isCamera reports what can be watched from what else a catalogue lists by its id (annex
 // D): administrative regions have 2 to 8 digits; digits 11 to 13 of the others are the
 // type: a recorder (below 131) lists its cameras beside itself; displays, alarm and
 // sound inputs and outputs, platforms, groups and users (from 133 on) are none.

@@ -38,7 +38,7 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	return fmt.Errorf("read %s: %w", wire.Shown(u), err)
 }
 
-// Check tells what is wrong with the URL of a camera.
+// Check reports what is wrong with the URL of a camera.
 func Check(u *url.URL) error {
 	a, err := Parse(u)
 	if err == nil && a.Channel == "" {

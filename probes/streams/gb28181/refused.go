@@ -46,7 +46,7 @@ func (p *peer) refuses(method string, m *message) error {
 	return &refusal{status: m.status, why: fmt.Sprintf("%s to %s", status(m), method), cure: cure}
 }
 
-// isRefusal tells a response of the peer's from what went wrong otherwise.
+// isRefusal tells a response of the peer's from what failed otherwise.
 func isRefusal(err error) bool {
 	var r *refusal
 	return errors.As(err, &r)

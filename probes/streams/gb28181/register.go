@@ -100,7 +100,7 @@ func (p *peer) alive(silent int) int {
 	return 0
 }
 
-// due tells whether half of the registration is over.
+// due reports whether half of the registration is over.
 func (p *peer) due() bool {
 	p.registering.Lock()
 	defer p.registering.Unlock()

@@ -32,7 +32,7 @@ type answer struct {
 	host, port string // where it sends from, or waits for a connection
 }
 
-// readAnswer reads it, and tells where it is not what was offered.
+// readAnswer reads it, and reports where it is not what was offered.
 func readAnswer(b []byte, m Media) (answer, error) {
 	var a answer
 	video := false

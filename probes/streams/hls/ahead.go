@@ -18,7 +18,7 @@ type given struct {
 	whole     bool
 }
 
-// has tells whether a piece is in it.
+// has reports whether a piece is in it.
 func (g given) has(p piece) bool {
 	if g.uri == "" || p.uri != g.uri {
 		return false
@@ -33,7 +33,7 @@ func (g given) has(p piece) bool {
 // once they are listed.
 const mostRefused = 3
 
-// hinted tells whether the next part is announced and can be asked for. Of
+// hinted reports whether the next part is announced and can be asked for. Of
 // encrypted streams the key of what is not listed yet is not known.
 func (f *follower) hinted() bool {
 	h := f.list.hint

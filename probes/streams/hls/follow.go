@@ -149,7 +149,7 @@ func (f *follower) tellAge(ctx context.Context) {
 	}
 }
 
-// reload loads the playlist anew and tells whether it changed. What fails is tried
+// reload loads the playlist anew and reports whether it changed. What fails is tried
 // again for as long as a player's buffer would last, three target durations.
 func (f *follower) reload(ctx context.Context) (changed bool, err error) {
 	patience := f.patience(f.list)
@@ -218,7 +218,7 @@ func (f *follower) ask(ctx context.Context, list *playlist, skip bool) (*playlis
 	return p, err
 }
 
-// differs tells whether a playlist says anything new.
+// differs reports whether a playlist says anything new.
 func differs(p, old *playlist) bool {
 	return p.sequence != old.sequence || p.end() != old.end() || len(p.parts) != len(old.parts) || p.ended != old.ended
 }

@@ -40,7 +40,7 @@ func (m *media) handOn(o stream.Options) {
 	m.ts.Sounds, m.mp4.Sounds, m.packed.sounds = o.Sounds, o.Sounds, o.Sounds
 }
 
-// begin begins a segment. goesOn tells that it is the next part of the one before.
+// begin begins a segment. goesOn reports that it is the next part of the one before.
 func (m *media) begin(goesOn bool) {
 	m.broken = nil
 	if goesOn && (m.kind == transport || m.kind == packedAudio) {

@@ -82,7 +82,7 @@ func Open(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) e
 	return err
 }
 
-// listEnded tells whether a playlist that was read came to its end.
+// listEnded reports whether a playlist that was read came to its end.
 func listEnded(err error) bool {
 	var e *stream.Ended
 	return errors.As(err, &e) && e.Why == endlist

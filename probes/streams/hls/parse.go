@@ -243,7 +243,7 @@ func byteRange(s string) (length, from int64) {
 	return length, from
 }
 
-// soundOnly tells whether all codecs of a CODECS attribute (RFC 6381) are audio's.
+// soundOnly reports whether all codecs of a CODECS attribute (RFC 6381) are audio's.
 func soundOnly(codecs string) bool {
 	for c := range strings.SplitSeq(codecs, ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(c), ".")

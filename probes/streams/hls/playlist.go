@@ -81,13 +81,13 @@ type key struct {
 // end is the sequence number after the last whole segment.
 func (p *playlist) end() uint64 { return p.sequence + uint64(len(p.segments)) }
 
-// skips tells whether the next playlist may leave out what this one lists: it must
+// skips reports whether the next playlist may leave out what this one lists: it must
 // be no older than half of what is left out (rfc8216bis 6.3.7).
 func (p *playlist) skips(now int64) bool {
 	return p.skipUntil > 0 && p.at > 0 && float64(now-p.at)/1e9 < p.skipUntil/2
 }
 
-// lists tells whether a piece is one of the playlist's parts or segments. Of one whose
+// lists reports whether a piece is one of the playlist's parts or segments. Of one whose
 // length is not known its beginning counts.
 func (p *playlist) lists(h piece) bool {
 	same := func(q piece) bool { return q.uri == h.uri && q.from == h.from }

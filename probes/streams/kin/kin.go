@@ -210,7 +210,7 @@ func (m *Member) sumOf(what func(frame) uint32) (h uint64, differ int) {
 	return h, differ
 }
 
-// unmarked tells whether the first bytes of a picture of the run did not come.
+// unmarked reports whether the first bytes of a picture of the run did not come.
 func (m *Member) unmarked() bool {
 	return slices.ContainsFunc(m.frame[:], func(f frame) bool { return f.mark == 0 })
 }
@@ -234,7 +234,7 @@ type Kin struct {
 	Rivals int
 }
 
-// Kin tells what is known now, the monotonic clock at now.
+// Kin reports what is known now, the monotonic clock at now.
 func (m *Member) Kin(now int64) Kin {
 	m.c.mu.Lock()
 	defer m.c.mu.Unlock()

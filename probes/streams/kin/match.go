@@ -56,7 +56,7 @@ func (m *Member) run(h uint64, at, dts int64) {
 	m.count++
 }
 
-// saw notes that a member has a run of another. It tells whether that is the stream
+// saw notes that a member has a run of another. It reports whether that is the stream
 // that the member is known to be of.
 func (m *Member) saw(o *Member, at, rebase, delay int64) bool {
 	if r := m.own.root(); r == o.own.root() {

@@ -9,7 +9,7 @@ const (
 	Same                 // sizes are equal
 	Remuxed              // sizes differ by what another container adds
 	Pattern              // coded again: by uneven DTS steps and key frames alone
-	Unmatched            // coded again, and evenly: its frames can't be told apart
+	Unmatched            // coded again, and evenly: its frames can't be distinguished
 )
 
 func (h How) String() string {
@@ -26,7 +26,7 @@ func (h How) Why() string {
 	case Pattern:
 		return "sizes all differ (coded again): frames are matched by their DTS steps and key frames"
 	case Unmatched:
-		return "sizes all differ (coded again) and the timestamps are even: frames can't be told apart, only events can be compared"
+		return "sizes all differ (coded again) and the timestamps are even: frames can't be distinguished, only events can be compared"
 	}
 	return "no run of frames of one was found again at the other yet"
 }
@@ -51,7 +51,7 @@ func (h How) run() uint64 {
 	return 32
 }
 
-// sizeFits tells whether two frames can be the same by their sizes.
+// sizeFits reports whether two frames can be the same by their sizes.
 func (h How) sizeFits(a, b *frame) bool {
 	d := int64(b.size) - int64(a.size)
 	switch h {
@@ -86,7 +86,7 @@ func (h How) runFits(a, b *place, na, nb uint64) bool {
 	return true
 }
 
-// says tells whether a run of b could be told from another at all.
+// says reports whether a run of b could be told from another at all.
 func (h How) says(b *place, nb uint64) bool {
 	small, large := b.at(nb).size, b.at(nb).size
 	var uneven int

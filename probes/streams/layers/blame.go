@@ -44,7 +44,7 @@ type Finding struct {
 const slack = int64(1500e6)
 
 // Judge says of each hurt where it first was. hops are those of the whole time,
-// watched tells whether a place was being read without the observer being late.
+// watched reports whether a place was being read without the observer being late.
 func Judge(names []string, hurts []Hurt, hops []Hop, watched func(place int, from, to int64) bool) []Finding {
 	hurts = lastOfEach(hurts)
 	sorting.StableBy(hurts, func(a, b Hurt) int {
@@ -95,7 +95,7 @@ func lastOfEach(hurts []Hurt) []Hurt {
 	return out
 }
 
-// explains tells whether h is what f became further down, or more of the same at
+// explains reports whether h is what f became further down, or more of the same at
 // its own place: a freeze there may be lateness or skipped frames here.
 func explains(f, h Hurt, delay int64) bool {
 	if h.At < f.At || !related(f.Kind, h.Kind) {
@@ -186,5 +186,5 @@ func (f *Finding) place(names []string, hops []Hop, watched func(place int, from
 		f.Why = fmt.Sprintf("%s shows it; %s was not watched then, so it may be older: can't tell", to, from)
 		return
 	}
-	f.Why = fmt.Sprintf("%s was well and %s was not: %s's sending, the way between them, or %s itself", from, to, from, to)
+	f.Why = fmt.Sprintf("%s was healthy and %s was not: %s's sending, the way between them, or %s itself", from, to, from, to)
 }

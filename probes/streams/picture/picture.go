@@ -29,13 +29,13 @@ const (
 	fullPoints = Width * Height
 )
 
-// Black tells whether nearly all of it is.
+// Black reports whether nearly all of it is.
 func (g Grey) Black() bool { return g.mean() <= blackMean && g.within(0, blackMost) }
 
-// Plain tells whether it is of one brightness, and not black.
+// Plain reports whether it is of one brightness, and not black.
 func (g Grey) Plain() bool { return !g.Black() && g.within(g.mean(), plainMost) }
 
-// Alike tells whether two are the same but for what coding changes.
+// Alike reports whether two are the same but for what coding changes.
 func Alike(a, b Grey) bool {
 	if len(a) != fullPoints || len(b) != fullPoints {
 		return false
@@ -58,7 +58,7 @@ func (g Grey) mean() int {
 	return sum / max(len(g), 1)
 }
 
-// within tells whether nearly all points are at most so far from a value.
+// within reports whether nearly all points are at most so far from a value.
 func (g Grey) within(of, most int) bool {
 	n := 0
 	for _, v := range g {

@@ -15,13 +15,13 @@ type Agreed struct {
 	Socket   *wire.UDP    // the device sends to it
 	Listener net.Listener // the device connects to it
 	Conn     net.Conn     // it leads to the device
-	// Silence ends what comes over UDP, where nothing else tells that the device is
+	// Silence ends what comes over UDP, where nothing else reports that the device is
 	// gone; 0: it does not.
 	Silence time.Duration
 }
 
 // Receive reads what comes until ctx ends, which is nil, or the stream does: a
-// *stream.Ended without a URL, or what went wrong.
+// *stream.Ended without a URL, or what failed.
 func Receive(ctx context.Context, a Agreed, sink stream.Sink, o stream.Options) error {
 	o = wire.Defaults(o)
 	r := newReceiver(sink)

@@ -151,7 +151,7 @@ func isVideo(id uint8) bool { return id >= 0xe0 && id <= 0xef }
 func isAudio(id uint8) bool { return id >= 0xc0 && id <= 0xdf }
 func isMedia(id uint8) bool { return isVideo(id) || isAudio(id) }
 
-// fits tells whether the first four bytes are a start code that may come here.
+// fits reports whether the first four bytes are a start code that may come here.
 func (d *Demuxer) fits() bool {
 	h := &d.head
 	return h[0] == 0 && h[1] == 0 && h[2] == 1 && h[3] >= idEnd && (d.synced || h[3] == idPack)

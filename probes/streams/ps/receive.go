@@ -89,12 +89,12 @@ func (r *receiver) count() {
 	r.told = r.window.Counts.Tell(r.sink, r.told)
 }
 
-// hopeless tells that so much came without one pack header that it is none.
+// hopeless reports that so much came without one pack header that it is none.
 func (r *receiver) hopeless() error {
 	if r.demux.Packs > 0 || r.bytes < 1<<20 {
 		return nil
 	}
-	return fmt.Errorf("RTP of payload type %d came, and no MPEG program stream is in it (1 MiB without a pack header): was another format agreed on? rtp:// takes H.264 and the like", r.pt)
+	return fmt.Errorf("RTP of payload type %d came, and no MPEG program stream is in it (1 MiB without a pack header): was another format agreed on? rtp:// takes formats such as H.264", r.pt)
 }
 
 // tick is how long a hole is not looked at at the most.

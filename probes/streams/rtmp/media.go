@@ -27,7 +27,7 @@ type track struct {
 }
 
 // Message gives what m is to sink, with the arrival of its last byte (monotonic
-// ns), and tells whether it belongs to a stream that is there: audio, video or
+// ns), and reports whether it belongs to a stream that is there: audio, video or
 // metadata.
 func (d *Media) Message(m *rtmp.Message, at int64, sink stream.Sink) bool {
 	var tag flv.Tag

@@ -31,7 +31,7 @@ func (s *Session) Sounds(sounds stream.Sounds) {
 	}
 }
 
-// heard tells whether audio of this format can be handed on.
+// heard reports whether audio of this format can be handed on.
 func (f *Format) heard() bool {
 	return f.Codec == codec.PCMA || f.Codec == codec.PCMU || f.Codec == codec.AAC && !f.latm
 }

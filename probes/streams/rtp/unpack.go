@@ -32,7 +32,7 @@ func (u *unpacker) more(b []byte) {
 	}
 }
 
-// payload adds one, and tells whether it can: H.264 in interleaved mode (MTAP) and HEVC with PACI it
+// payload adds one, and reports whether it can: H.264 in interleaved mode (MTAP) and HEVC with PACI it
 // can't.
 func (u *unpacker) payload(f *Format, b []byte) bool {
 	switch {

@@ -123,7 +123,7 @@ func (w *Window[P]) begin(m Mark) {
 	clear(w.seen[:])
 }
 
-// place tells how far a packet is from the highest one so far, and whether it is
+// place reports how far a packet is from the highest one so far, and whether it is
 // of the same course.
 func (w *Window[P]) place(m Mark) (ahead int64, fits bool) {
 	if m.SSRC != w.ssrc {
@@ -192,7 +192,7 @@ func (w *Window[P]) Expire(now int64) {
 	}
 }
 
-// Holding tells whether packets wait for others.
+// Holding reports whether packets wait for others.
 func (w *Window[P]) Holding() bool { return w.held > 0 }
 
 // flush gives all that is held.

@@ -162,7 +162,7 @@ func (p *play) sockets() (rtp.Ends, uint16, error) {
 	return rtp.Ends{}, 0, errors.New("find two free UDP ports of 20000–59999: 50 tries all met one in use (use rtsp:// over TCP)")
 }
 
-// punch tells what a track's packets come from, and sends something there so that
+// punch reports what a track's packets come from, and sends something there so that
 // a NAT or firewall between lets them in. Only the server itself is sent to.
 func (p *play) punch(track int, t transport) {
 	server, err := netip.ParseAddrPort(p.conn.RemoteAddr().String())

@@ -17,5 +17,5 @@ const (
 // DBFS is the level in decibels under the largest; minus infinity for samples that are all zero.
 func (l Level) DBFS() float64 { return 20 * math.Log10(float64(l)/full) }
 
-// Silent tells whether nothing is heard.
+// Silent reports whether nothing is heard.
 func (l Level) Silent() bool { return l.DBFS() < silentDBFS }

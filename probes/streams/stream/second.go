@@ -14,7 +14,7 @@ type Second struct {
 	b    []byte
 }
 
-// Begin begins a frame, and tells whether it is to be kept.
+// Begin begins a frame, and reports whether it is to be kept.
 func (k *Second) Begin(sounds Sounds, dts int64) bool {
 	if k.on = sounds != nil && sounds.Wanted(); !k.on {
 		k.b = nil
@@ -26,7 +26,7 @@ func (k *Second) Begin(sounds Sounds, dts int64) bool {
 	return true
 }
 
-// On tells whether a frame is being kept.
+// On reports whether a frame is being kept.
 func (k *Second) On() bool { return k.on }
 
 // Add adds bytes to it.

@@ -7,7 +7,7 @@ const MostSound = 512 << 10
 // Sounds is for whoever listens to audio: a reader that can hands it a second at a time, of whole
 // frames. Readers call it on their own goroutine.
 type Sounds interface {
-	// Wanted tells whether audio is to be kept; asked as a frame begins.
+	// Wanted reports whether audio is to be kept; asked as a frame begins.
 	Wanted() bool
 	// Sound takes a second of audio, with the arrival of its last byte.
 	Sound(s Sound, at int64)

@@ -12,7 +12,7 @@ func (k *Whole) Begin(keys Keys) {
 	k.on, k.b = keys != nil && keys.Wanted(), k.b[:0]
 }
 
-// On tells whether a picture is being kept.
+// On reports whether a picture is being kept.
 func (k *Whole) On() bool { return k.on }
 
 // Add adds bytes to it.

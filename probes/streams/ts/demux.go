@@ -89,10 +89,10 @@ func (d *Demuxer) Excuse() {
 	}
 }
 
-// Synced tells whether packets are there.
+// Synced reports whether packets are there.
 func (d *Demuxer) Synced() bool { return d.Packets > 0 }
 
-// Tracks tells whether a program was found whose tracks can be read.
+// Tracks reports whether a program was found whose tracks can be read.
 func (d *Demuxer) Tracks() bool { return d.video.on || d.audio.on }
 
 // Wasted is how many bytes were no packets, and how often sync was lost.

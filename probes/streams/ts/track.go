@@ -38,7 +38,7 @@ func (t *track) begin(e entry) {
 	t.pes.dead = true // until a PES packet starts
 }
 
-// packet takes one with payload. lost tells that some are missing before it.
+// packet takes one with payload. lost reports that some are missing before it.
 func (t *track) packet(p *packet, lost bool) {
 	if lost {
 		t.damaged()
@@ -155,5 +155,5 @@ func (t *track) wholePES() {
 	t.random = false
 }
 
-// is tells whether the track is of a codec.
+// is reports whether the track is of a codec.
 func (t *track) is(name string) bool { return t.codec == name }

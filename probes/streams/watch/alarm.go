@@ -75,9 +75,9 @@ func (a Alarm) side() string {
 	return a.Side
 }
 
-// once tells whether the alarm is told once, however long it stands: no action for a stream that
+// once reports whether the alarm is told once, however long it stands: no action for a stream that
 // nobody publishes yet may use up what there is for one that stops.
 func (a Alarm) once() bool { return a.Event == AlarmNever }
 
-// stands tells whether the stream has no frames now, as far as is known.
+// stands reports whether the stream has no frames now, as far as is known.
 func (a Alarm) stands() bool { return !a.Over && a.Event != AlarmWell && a.Event != AlarmGone }

@@ -34,7 +34,7 @@ type alarmed struct {
 }
 
 // frozen takes that the stream has no frames at now. ends says that ends are told,
-// too; those who are not told them wait for a verdict first. It tells whether a
+// too; those who are not told them wait for a verdict first. It reports whether a
 // freeze before this one had not been told yet.
 func (e *alarmed) frozen(a Alarm, now time.Time, ends bool) (untold bool) {
 	if !e.bad {
@@ -95,7 +95,7 @@ func (e *alarmed) told(now time.Time, asks bool) {
 	e.asks = asks && e.alarm.Judged == nil
 }
 
-// done tells whether there is nothing more to know of it.
+// done reports whether there is nothing more to know of it.
 func (e *alarmed) done(now time.Time) bool {
 	if now.Sub(e.last) > verdictAfter {
 		e.asks = false

@@ -39,7 +39,7 @@ func NewAlarms(name string, action Action, l Limits, ends bool, tell func(string
 	return &Alarms{name: name, action: action, tell: tell, ending: make(chan struct{}), queue: newQueue(name, ends, l)}
 }
 
-// Tick takes all that is wrong at now, and what no longer is, and tells what is due.
+// Tick takes all that is wrong at now, and what no longer is, and reports what is due.
 // others is how many streams are well.
 func (a *Alarms) Tick(ctx context.Context, all []raised, others int, now time.Time) {
 	a.mu.Lock()
@@ -83,7 +83,7 @@ func (a *Alarms) End(ctx context.Context, now time.Time) {
 	}
 }
 
-// act does what is due, and tells whether there was anything.
+// act does what is due, and reports whether there was anything.
 func (a *Alarms) act(ctx context.Context, now time.Time, others int) bool {
 	calls, notes := a.queue.next(now, maxRunning-a.running, others)
 	for _, text := range notes {

@@ -18,7 +18,7 @@ type kind struct {
 	page func(api *url.URL, n, listed int) *url.URL
 	// read takes an answer apart. It does no I/O.
 	read func(body []byte) (listing, error)
-	// list asks in another way than page by page; nil: it does not. cut tells that
+	// list asks in another way than page by page; nil: it does not. cut reports that
 	// more was left than maxPages allows.
 	list func(api *url.URL, get func(*url.URL) ([]byte, error)) (found []vars, cut bool, err error)
 	// ask asks in another way than over HTTP; nil: it does not. leave ends what ask began.
@@ -40,7 +40,7 @@ type listing struct {
 	few    int    // so many or more on a page are followed by another page
 }
 
-// last tells whether page n is the last.
+// last reports whether page n is the last.
 func (l listing) last(n int) bool {
 	if l.pages > 0 {
 		return n+1 >= l.pages

@@ -89,7 +89,7 @@ func denied(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
 }
 
-// answers takes what a server that refused wants to know, and tells whether it is to
+// answers takes what a server that refused wants to know, and reports whether it is to
 // be asked once more. One that does not say what it wants gets basic authentication.
 func (w *asker) answers(resp *http.Response, tries int) bool {
 	if w.user == nil || w.token != "" {

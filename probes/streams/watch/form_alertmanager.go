@@ -1,9 +1,6 @@
 package watch
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // standsFor is how long Alertmanager takes a stream for frozen that it hears no more
 // of. It is told again after half an hour at the most; where snag ends, the alert does.
@@ -49,11 +46,8 @@ func alertOf(a Alarm, now time.Time) alert {
 		t.EndsAt = rfc3339(a.Onset.Add(max(a.For, time.Millisecond)))
 	}
 	if j := a.Judged; j != nil {
-		for name, value := range withValues("culprit", j.Culprit, "subject", j.Subject, "recording", j.Recording) {
+		for name, value := range withValues("culprit", j.Culprit, "subject", j.Subject, "proof", j.Proof, "recording", j.Recording) {
 			t.Annotations[name] = value
-		}
-		if j.Culprit != "" {
-			t.Annotations["confidence"] = fmt.Sprintf("%.2f", j.Confidence)
 		}
 	}
 	return t

@@ -14,7 +14,7 @@ func group() Call {
 	one, two, three := frozen, frozen, frozen
 	one.Server, two.Server = "a", "a"
 	two.Stream, two.Event, two.For = "live/<b>&c", AlarmDown, 6*time.Second
-	two.Judged, two.Verdict = &Judged{Culprit: "encoder-stall", Subject: "ffmpeg[40]", Confidence: 0.973, Recording: "/tmp/x/3"}, "it stalls"
+	two.Judged, two.Verdict = &Judged{Culprit: "encoder-stall", Subject: "ffmpeg[40]", Confidence: 0.973, Proof: "1 proof, 1 strong sign", Recording: "/tmp/x/3"}, "it stalls"
 	three.Stream, three.Layer, three.Over, three.Side = "live/cam3", "edge", true, "publisher"
 	c := callOf(one, two, three)
 	c.At = epoch.Add(4 * time.Second)
@@ -86,7 +86,7 @@ func TestAlertmanagerForm(t *testing.T) {
 		t.Errorf("an end has other labels than its alert: %s %s", first, last)
 	}
 	two := texts(t, alerts[1].(map[string]any)["annotations"])
-	if two["culprit"] != "encoder-stall" || two["confidence"] != "0.97" || two["description"] != "it stalls" || two["summary"] != "live/<b>&c is down for 6.0 s" {
+	if two["culprit"] != "encoder-stall" || two["proof"] != "1 proof, 1 strong sign" || two["confidence"] != "" || two["description"] != "it stalls" || two["summary"] != "live/<b>&c is down for 6.0 s" {
 		t.Errorf("%v", two)
 	}
 	if one := texts(t, alerts[0].(map[string]any)["annotations"]); one["held_back"] != "5 alarms of more than 2 streams (live/cam3, live/cam4 and others)" {

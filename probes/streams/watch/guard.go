@@ -56,7 +56,7 @@ func (g *Guard) Sick(stream string, now time.Time) {
 	p.well, p.touched = time.Time{}, now
 }
 
-// One tells whether to act for one stream, by what was done for it.
+// One reports whether to act for one stream, by what was done for it.
 func (g *Guard) One(stream string, now time.Time) Decision {
 	p, ok := g.streams[stream]
 	if !ok {
@@ -82,7 +82,7 @@ func (g *Guard) One(stream string, now time.Time) Decision {
 	return Decision{Act: true}
 }
 
-// All tells whether to act at all, by what was done for all streams.
+// All reports whether to act at all, by what was done for all streams.
 func (g *Guard) All(now time.Time) Decision {
 	g.tries = after(g.tries, now.Add(-g.limits.Within))
 	g.lately = slices.DeleteFunc(g.lately, func(t time.Time) bool { return !t.After(now.Add(-time.Minute)) })

@@ -77,7 +77,7 @@ func (w *Watcher) newJoined(e Entry, j Joined) *one {
 	return s
 }
 
-// own tells whether a reader's connection is one of snag's own: it is in the table
+// own reports whether a reader's connection is one of snag's own: it is in the table
 // as what it is.
 func (w *Watcher) own(server, remote string) bool {
 	for _, s := range w.streams {

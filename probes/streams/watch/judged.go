@@ -14,6 +14,7 @@ type Judged struct {
 	Culprit       string         // the suspect's name; "" where none is named
 	Subject       string         // who or what it is
 	Confidence    float64        // 0–1
+	Proof         string         // what the accusation rests on: "1 proof, 2 strong signs"; "" where nobody is accused
 	Text          string         // one sentence
 	Recording     string         // the folder that was judged
 }

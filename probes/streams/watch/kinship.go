@@ -98,7 +98,7 @@ func (w *Watcher) kindred(now int64) []string {
 	return out
 }
 
-// cameBack tells whether a connection that ended has turned out to be of a stream
+// cameBack reports whether a connection that ended has turned out to be of a stream
 // that goes on over another of the same side: a publisher that connected again.
 func (w *Watcher) cameBack(s *one) bool {
 	if s.kin.known.Name == "" || s.link0().phase != away {

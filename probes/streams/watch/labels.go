@@ -18,7 +18,7 @@ const (
 	maxLabelKey = 64
 )
 
-// CheckLabelKey tells why a key is none.
+// CheckLabelKey reports why a key is none.
 func CheckLabelKey(key string) error {
 	ok := key != "" && len(key) <= maxLabelKey && !strings.ContainsAny(key[:1], "0123456789.-")
 	for _, r := range key {

@@ -129,7 +129,7 @@ func (w *Watcher) judgeLayers(l *layered, now int64) []string {
 	return out
 }
 
-// watchedWell tells whether a place has been read since before from, and the
+// watchedWell reports whether a place has been read since before from, and the
 // watch was not late meanwhile.
 func (w *Watcher) watchedWell(l *layered, place int, from int64) bool {
 	for _, s := range w.streams {

@@ -79,7 +79,7 @@ func splitLayers(spec string) []string {
 	return out
 }
 
-// plain tells whether a layer's name is fit for a label.
+// plain reports whether a layer's name is fit for a label.
 func plain(name string) bool {
 	for _, r := range name {
 		switch {

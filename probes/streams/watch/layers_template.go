@@ -12,7 +12,7 @@ type Layers []layer
 
 type layer struct{ name, template string }
 
-// LayersOfEach tells whether --layers is meant for each stream of a list.
+// LayersOfEach reports whether --layers is meant for each stream of a list.
 func LayersOfEach(spec string) bool { return strings.Contains(spec, "{") }
 
 // ParseLayerTemplates reads --layers with {names} in its URLs.

@@ -28,7 +28,7 @@ func (p Problem) Error() string {
 }
 
 // ParseList reads a list: a URL a line, after it name=… and threshold=… where
-// wanted, # begins a comment, blank lines are free. whole tells that nobody is
+// wanted, # begins a comment, blank lines are free. whole reports that nobody is
 // writing any more: without it a last line that has no newline yet is left for
 // the next look, for half of a URL is often a URL too.
 func ParseList(file string, b []byte, whole bool) ([]Entry, []Problem) {

@@ -16,7 +16,7 @@ func (q *queue) dues(now time.Time) (out []*alarmed) {
 	return inOrder(out)
 }
 
-// may tells whether a stream may be told, whatever others are.
+// may reports whether a stream may be told, whatever others are.
 func (q *queue) may(e *alarmed, incident map[string]time.Time, now time.Time) Decision {
 	switch at, stands := incident[e.alarm.Server]; {
 	case e.running:

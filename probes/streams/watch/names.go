@@ -27,7 +27,7 @@ func (w *Watcher) unique(e Entry, side string) string {
 	return e.Name
 }
 
-// taken tells whether another stream has an entry's name, at any of its layers.
+// taken reports whether another stream has an entry's name, at any of its layers.
 func (w *Watcher) taken(e Entry, side string) bool {
 	if e.places == nil {
 		return w.names[w.nameKey(side, e)]

@@ -194,10 +194,10 @@ func protocolOf(e Entry) string {
 	return "ffprobe"
 }
 
-// Segmented tells whether a stream comes as a playlist and segments (HLS).
+// Segmented reports whether a stream comes as a playlist and segments (HLS).
 func Segmented(e Entry) bool { return protocolOf(e) == "hls" }
 
-// comesByItself tells whether a protocol is sent to snag without being asked for.
+// comesByItself reports whether a protocol is sent to snag without being asked for.
 func comesByItself(protocol string) bool {
 	return protocol == "mpegts" || protocol == "rtp" || protocol == "ps"
 }
@@ -295,7 +295,7 @@ func (s *one) away(now int64, err error, retry int64) {
 	s.link.over = errors.As(err, &ended) && ended.Over
 }
 
-// everRead tells whether the stream was ever let in.
+// everRead reports whether the stream was ever let in.
 func (s *one) everRead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

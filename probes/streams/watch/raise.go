@@ -146,7 +146,7 @@ func alarmOf(state State, s signs, since int64, threshold time.Duration) string 
 	return ""
 }
 
-// neverPublished tells whether a stream was asked for and gave no frame since the beginning, refused
+// neverPublished reports whether a stream was asked for and gave no frame since the beginning, refused
 // or let in. To whom no connection can be made, nothing is known of.
 func neverPublished(state State, l link, s signs, now int64) bool {
 	if s.frames || l.begun == 0 || now-l.begun < unpublished {

@@ -95,7 +95,7 @@ type Measured struct {
 // maxReasons that are told apart in Measured.Unread.
 const maxReasons = 5
 
-// Measured tells how much of what was asked for was measured.
+// Measured reports how much of what was asked for was measured.
 func (w *Watcher) Measured() Measured {
 	w.mu.Lock()
 	defer w.mu.Unlock()

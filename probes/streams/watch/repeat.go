@@ -36,7 +36,7 @@ func (e *answered) Error() string {
 	return fmt.Sprintf("it answered %s: %s", e.status, e.said)
 }
 
-// again tells whether to post again may help: not where the server says that the
+// again reports whether to post again may help: not where the server says that the
 // request is wrong, nor where it is not the one that is meant.
 func again(err error) bool {
 	var a *answered

@@ -41,7 +41,7 @@ type Row struct {
 	Judged  *Judged        // what the host's recording last told of it; nil: nothing
 }
 
-// Measured tells whether the row's figures are of the present: what is not read
+// Measured reports whether the row's figures are of the present: what is not read
 // has none.
 func (r *Row) Measured() bool {
 	switch r.State {

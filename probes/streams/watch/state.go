@@ -38,10 +38,10 @@ var stateNames = [States]string{"frozen", "down", "refused", "no-answer", "no-au
 
 func (s State) String() string { return stateNames[min(s, OK)] }
 
-// Sick tells whether a person should look at it.
+// Sick reports whether a person should look at it.
 func (s State) Sick() bool { return s < Connecting }
 
-// Comes tells whether frames come.
+// Comes reports whether frames come.
 func (s State) Comes() bool {
 	switch s {
 	case NoAudio, GarbledPicture, BlackPicture, PlainPicture, StillPicture, SilentAudio, RateFell, BitsFell, Late, Slow, Skipping, Losing, OK:
@@ -50,7 +50,7 @@ func (s State) Comes() bool {
 	return false
 }
 
-// lacks tells whether frames come and the stream is less than it was. Alarms have the same names.
+// lacks reports whether frames come and the stream is less than it was. Alarms have the same names.
 func (s State) lacks() bool { return s >= NoAudio && s <= BitsFell }
 
 // recent is how long something that happens at an instant (a skip, a loss) is

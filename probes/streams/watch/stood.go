@@ -29,7 +29,7 @@ func (s *stood) take(all []figures.Event) {
 	}
 }
 
-// isGone tells whether an event says that the stream is not there.
+// isGone reports whether an event says that the stream is not there.
 func isGone(e figures.Event) bool {
 	return e.Kind == recording.EventStreamEnded || e.Kind == recording.EventStreamRefused
 }

@@ -23,7 +23,7 @@ const (
 	ownName  = "?name"  // that people know the stream by
 )
 
-// checkTemplate tells what is wrong with a template that was given as what=t.
+// checkTemplate reports what is wrong with a template that was given as what=t.
 func checkTemplate(what, t string) error {
 	for _, p := range placeholder.FindAllString(t, -1) {
 		name := p[1 : len(p)-1]

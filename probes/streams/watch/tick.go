@@ -189,7 +189,7 @@ func (s *one) why(state State, l link) string {
 	return ""
 }
 
-// beside tells whether connections are watched beside streams that are read: then
+// beside reports whether connections are watched beside streams that are read: then
 // a name alone does not say which of the two it is.
 func (w *Watcher) beside() bool { return w.crowd != nil && len(w.sources) > 0 && w.asked > 0 }
 

@@ -48,7 +48,7 @@ func (s *turns) take(decode func() (keep func(), err error)) {
 	}()
 }
 
-// open tells whether something is wanted or being decoded.
+// open reports whether something is wanted or being decoded.
 func (s *turns) open() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ func unheard(first, second Entry) string {
 		second.From, second.Name, first.Name, first.From, ShownURL(first.URL), first.Name)
 }
 
-// tellTwice tells what is new of it since the last time.
+// tellTwice reports what is new of it since the last time.
 func (w *Watcher) tellTwice(texts []string) {
 	now := make(map[string]bool, len(texts))
 	fresh := 0

@@ -275,7 +275,7 @@ func (w *Watcher) start(s *one) {
 	})
 }
 
-// Sick tells whether a stream froze, went down or could not be read for long; once
+// Sick reports whether a stream froze, went down or could not be read for long; once
 // the watch has ended, whether one gave no frame at all, too.
 func (w *Watcher) Sick() bool {
 	w.mu.Lock()

@@ -76,5 +76,5 @@ func Listen(path, addr string) (net.Listener, error) {
 	return l, err
 }
 
-// InUse tells whether an address is taken.
+// InUse reports whether an address is taken.
 func InUse(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }

@@ -1,4 +1,4 @@
-// Package descriptor tells what the descriptors of processes are: of sockets both
+// Package descriptor reports what the descriptors of processes are: of sockets both
 // ends, their state and queues, and the process at the other end where that is on
 // this host. It reads /proc/PID/fd, and asks INET_DIAG and UNIX_DIAG in the
 // process' network namespace.

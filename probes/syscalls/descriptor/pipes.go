@@ -81,7 +81,7 @@ func pipeEnds(proc string, wanted map[string]bool) map[string][]pipeEnd {
 	return out
 }
 
-// pipeWrites tells whether a descriptor is a pipe's end that is written to.
+// pipeWrites reports whether a descriptor is a pipe's end that is written to.
 func pipeWrites(proc string, pid, fd int) bool {
 	b, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "fdinfo", strconv.Itoa(fd)))
 	flags, ok := parseFlags(b)

@@ -10,7 +10,7 @@ const Link = "anon_inode:[io_uring]"
 
 // Ring is what /proc/PID/fdinfo/N shows of a ring.
 type Ring struct {
-	// Completed counts its completions, modulo 2^32; Counted tells that the kernel shows
+	// Completed counts its completions, modulo 2^32; Counted reports that the kernel shows
 	// it (since 5.19; io_uring_show_fdinfo).
 	Completed uint64
 	Counted   bool

@@ -60,7 +60,7 @@ func Kinds() (table [128]uint8) {
 	return table
 }
 
-// Moves tells whether an operation's result is bytes; call is its name as Name has it.
+// Moves reports whether an operation's result is bytes; call is its name as Name has it.
 func Moves(call string) bool {
 	name := strings.TrimPrefix(call, recording.UringPrefix)
 	for _, op := range operations {
@@ -77,7 +77,7 @@ var idleOperations = map[string]bool{
 	"recv_zc": true, "read_multishot": true, "waitid": true, "futex_wait": true, "futex_waitv": true, "msg_ring": true, "uring_cmd": true,
 }
 
-// WaitsForWork tells whether it is no news that an operation lasts.
+// WaitsForWork reports whether it is no news that an operation lasts.
 func WaitsForWork(call string) bool {
 	return idleOperations[strings.TrimPrefix(call, recording.UringPrefix)]
 }

@@ -47,7 +47,7 @@ type Attr struct {
 	// second were asked for; one of them is 0.
 	Period uint64
 	Hz     uint64
-	// Copied tells that stacks were copied to be walked later (--call-graph dwarf).
+	// Copied reports that stacks were copied to be walked later (--call-graph dwarf).
 	Copied bool
 	// Registers has a bit for each of the user's registers that samples hold (enum
 	// perf_event_x86_regs where the host is one).

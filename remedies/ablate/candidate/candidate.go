@@ -42,7 +42,7 @@ type Where struct {
 	Defaults map[string]string
 	// Live: the load is what goes on by itself, on connections that stay open.
 	Live bool
-	// Triable tells what keeps a setting from being switched here.
+	// Triable reports what keeps a setting from being switched here.
 	Triable func(apply.Switch) error
 }
 

@@ -35,7 +35,7 @@ type Figure struct {
 	proto, field string // of a counter
 }
 
-// Ratio tells whether it is a size that is always above 0, so that effects are ratios.
+// Ratio reports whether it is a size that is always above 0, so that effects are ratios.
 func (f Figure) Ratio() bool {
 	return f.Kind == Time || f.Kind == Output && f.Unit != "%"
 }

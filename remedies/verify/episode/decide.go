@@ -23,10 +23,10 @@ const (
 	CantTell Outcome = "can't tell"
 )
 
-// Helped tells whether the change was a success.
+// Helped reports whether the change was a success.
 func (o Outcome) Helped() bool { return o == Gone || o == Reduced }
 
-// Open tells whether nothing is said of the change.
+// Open reports whether nothing is said of the change.
 func (o Outcome) Open() bool { return o == TooEarly || o == CantTell }
 
 // Around is what is known besides the two series, in seconds; 0: not known.
@@ -58,7 +58,7 @@ const (
 	asLow, asHigh = 0.7, 1.4
 )
 
-// Decide tells what became of trouble.
+// Decide reports what became of trouble.
 func Decide(before, after Series, k Around) Decision {
 	eb, ea := In(before), In(after)
 	eb.Untimed = k.Untimed

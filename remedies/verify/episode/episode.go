@@ -1,4 +1,4 @@
-// Package episode tells whether trouble that comes and goes is gone, from the harm of
+// Package episode reports whether trouble that comes and goes is gone, from the harm of
 // each second before a change and after it. It does no I/O.
 //
 // Seconds are not independent: a stall of five seconds makes five bad ones, and then
@@ -43,7 +43,7 @@ func (s Series) Mean() float64 {
 // strayShare of what a bad second has is none: a counter's stray.
 const strayShare = 0.05
 
-// bad tells which seconds have harm.
+// bad reports which seconds have harm.
 func (s Series) bad(floor float64) []bool {
 	out := make([]bool, len(s))
 	for i, v := range s {
@@ -128,7 +128,7 @@ const headEdge, tailEdge = 3, 2
 // as steady: less may be one episode of a few seconds.
 const leastSteady = 10.0
 
-// Steady tells whether there was trouble all the time, from its only onset to the end of
+// Steady reports whether there was trouble all the time, from its only onset to the end of
 // the recording. since is for how many seconds the user had known it before that.
 func (e Episodes) Steady(since float64) bool {
 	return e.On > 0 && len(e.Gaps) == 0 && e.Tail <= tailEdge && e.known(since) >= leastSteady

@@ -136,7 +136,7 @@ const (
 	cycles, many, manySeconds = 2.2, 8, 27.0
 )
 
-// irregular tells whether the pauses are too few or too different to count on.
+// irregular reports whether the pauses are too few or too different to count on.
 func (e Episodes) irregular() bool {
 	return len(e.Gaps) < 2 || slices.Max(e.Gaps) >= 3*slices.Min(e.Gaps)
 }

@@ -50,7 +50,7 @@ func squares(n float64) float64 { return max(n*(n*n-1)/12, 1) }
 // surely is how many standard errors a step has at least.
 const surely = 1.5
 
-// helped tells whether there is less by a step, and not by a trend, steady or fading.
+// helped reports whether there is less by a step, and not by a trend, steady or fading.
 func (t trend) helped() bool { return t.steps() && t.logs().steps() }
 
 func (t trend) steps() bool {
@@ -84,7 +84,7 @@ func (t trend) need() float64 {
 	return 0
 }
 
-// sinking tells whether the harm was becoming less already before the change, so that
+// sinking reports whether the harm was becoming less already before the change, so that
 // by the time of the recording after it would be at most that much: a line through its
 // seconds, with the doubt of as many of them as are independent.
 func (s Series) sinking(gap float64, after int, left float64) bool {

@@ -1,7 +1,7 @@
 // Package streams makes what a page shows of live streams: a row for each, its figures
 // over time, what happened to it, and where a stream that was watched at several places
 // was hurt first. It is made of a recording (Of), or of what a running watch remembers
-// (History); docs/page.md tells what a reader sees.
+// (History); docs/page.md reports what a reader sees.
 package streams
 
 // Data are all streams of a page. Times are seconds since the window's start.

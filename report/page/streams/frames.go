@@ -66,7 +66,7 @@ func ReadFrames(r io.Reader, path string, window recording.Interval, names map[s
 	}
 }
 
-// Empty tells whether there is no frame that a page could draw.
+// Empty reports whether there is no frame that a page could draw.
 func (f *Frames) Empty() bool { return len(f.by) == 0 }
 
 func (f *Frames) add(name string, arrival recording.Time, dts float64) {

@@ -125,7 +125,7 @@ func (t *trace) hurt(places []*stream, since func(recording.Time) float64) Hurt 
 	return Hurt{T: since(t.mark.at), Kind: t.mark.kind, First: t.first, Text: t.mark.text, Also: t.also[t.first+1:], Sure: sure}
 }
 
-// follows tells whether m, further down, is what f became: a freeze there may be lateness
+// follows reports whether m, further down, is what f became: a freeze there may be lateness
 // or skipped frames here, an end is an end.
 func follows(f, m timed) bool {
 	flow := func(kind string) bool {
@@ -144,7 +144,7 @@ func follows(f, m timed) bool {
 	return m.at >= f.at.Add(-slack) && m.at <= end.Add(slack)
 }
 
-// has tells whether the course has a second that holds t: the place was watched then.
+// has reports whether the course has a second that holds t: the place was watched then.
 func (c *course) has(t recording.Time) bool {
 	i, _ := slices.BinarySearch(c.t, t)
 	if i == len(c.t) || c.t[i].Sub(t) >= hole {

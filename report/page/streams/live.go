@@ -16,7 +16,7 @@ type Input struct {
 	T      []recording.Time
 	FPS    []float64 // of each second of the curve
 	Events []recording.Event
-	// Watched tells whether something was measured at a time; asked of streams at several places.
+	// Watched reports whether something was measured at a time; asked of streams at several places.
 	Watched func(recording.Time) bool
 }
 

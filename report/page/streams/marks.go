@@ -84,7 +84,7 @@ func say(e recording.Event) string {
 	case recording.EventStreamJump:
 		return fmt.Sprintf("its timestamps jumped by %+.1f s", e.Value)
 	case recording.EventStreamRestarted:
-		return "its timestamps begin anew, at " + a["to"] + " s after " + a["from"] + " s"
+		return "its timestamps begin again, at " + a["to"] + " s after " + a["from"] + " s"
 	case recording.EventStreamGarbled:
 		return fmt.Sprintf("its picture was garbled in %.0f key pictures", e.Value)
 	case recording.EventStreamSilentAudio:

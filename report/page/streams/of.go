@@ -16,7 +16,7 @@ type stream struct {
 	marks []timed
 	hurts int // marks that hurt a viewer
 	row   Row
-	// watched tells whether it was being watched at a time.
+	// watched reports whether it was being watched at a time.
 	watched func(recording.Time) bool
 }
 

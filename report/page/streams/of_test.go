@@ -140,7 +140,7 @@ func TestMarksOfWhatAStreamLacks(t *testing.T) {
 		recording.EventStreamStill:       "picture: its picture was the same in 7 key pictures",
 		recording.EventStreamRateFell:    "less: 7.0 frames came a second, and 25.0 before",
 		recording.EventStreamBitsFell:    "less: as many frames of far fewer bytes: 0 kb/s",
-		recording.EventStreamRestarted:   "restarted: its timestamps begin anew, at 0.0 s after 25.0 s",
+		recording.EventStreamRestarted:   "restarted: its timestamps begin again, at 0.0 s after 25.0 s",
 	} {
 		all := marksOf([]recording.Event{{T: 1, Kind: kind, Value: 7, Attrs: map[string]string{"base": "25.0", "from": "25.0", "to": "0.0"}}})
 		if len(all) != 1 || !strings.HasPrefix(all[0].kind+": "+all[0].text, want) || all[0].open != (kind != recording.EventStreamRestarted) {

@@ -36,7 +36,7 @@ func awaySpans(events []recording.Event) []recording.Interval {
 	return out
 }
 
-// within tells which of a course's seconds lie in spans, which are by when they begin; one
+// within reports which of a course's seconds lie in spans, which are by when they begin; one
 // without an end goes on.
 func (c *course) within(spans []recording.Interval) []bool {
 	out := make([]bool, len(c.t))

@@ -39,10 +39,10 @@ var words = [...]string{"FROZEN", "DOWN", "refused", "no answer", "no audio", "g
 
 func (s State) String() string { return words[s] }
 
-// Sick tells whether a person should look at it.
+// Sick reports whether a person should look at it.
 func (s State) Sick() bool { return s < Asking }
 
-// Read tells whether frames were read: else there are no figures of the present.
+// Read reports whether frames were read: else there are no figures of the present.
 func (s State) Read() bool {
 	switch s {
 	case Down, Refused, NoAnswer, Asking, Ended:

@@ -1,6 +1,6 @@
-// Command container makes the OCI configuration of a container from the DaemonSet of snag, as kubelet and a runtime would:
-// with the namespaces, capabilities, mounts and read-only root that the manifest asks for, the masked paths of Docker and
-// its default seccomp profile. runc.sh runs the image with it.
+// Command container makes the OCI configuration of a container from the DaemonSet of snag, as kubelet and a runtime
+// would: with the namespaces, capabilities, mounts and read-only root that the manifest asks for, the masked paths of
+// Docker and its default seccomp profile. runc.sh runs the image with it.
 package main
 
 import (

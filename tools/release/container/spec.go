@@ -8,8 +8,8 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// configuration is what runs the first container of a pod, with these arguments or, without any, its own. root is the unpacked image. The limit of
-// open files is that of who runs it: only CAP_SYS_RESOURCE could raise it.
+// configuration is what runs the first container of a pod, with these arguments or, without any, its own. root is the
+// unpacked image. The limit of open files is that of who runs it: only CAP_SYS_RESOURCE could raise it.
 func configuration(pod core.PodSpec, root, volumes string, args []string) (*specs.Spec, error) {
 	of := pod.Containers[0]
 	if len(args) == 0 {
@@ -82,7 +82,8 @@ func kernelMounts() []specs.Mount {
 	}
 }
 
-// What Docker hides from a container, and what it may not write to there (moby, daemon/pkg/oci/defaults.go, version 28).
+// What Docker hides from a container, and what it may not write to there (moby, daemon/pkg/oci/defaults.go, version
+// 28).
 var (
 	masked = []string{"/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
 		"/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"}

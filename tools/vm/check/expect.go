@@ -35,7 +35,7 @@ func measures() []string {
 	return slices.DeleteFunc(slices.Clone(recording.Measures), func(m string) bool { return strings.HasPrefix(m, "streams.") || recording.OfFiles(m) })
 }
 
-// closer tells whether a measure is taken only where something is suspected of a
+// closer reports whether a measure is taken only where something is suspected of a
 // process, and how much of it depends on how much that process does.
 func closer(measure string) bool {
 	return slices.ContainsFunc([]string{"syscalls.", "offcpu.", "locks.", "jvm.safepoints", "jvm.gc-log", "runtimes.go-"}, func(p string) bool { return strings.HasPrefix(measure, p) })

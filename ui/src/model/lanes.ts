@@ -1,12 +1,12 @@
 // The rows of the timeline, in the order in which the eye should meet them: what
-// was felt, what is accused of it, when its evidence moved, then the rest.
+// was there, what is accused of it, when its evidence moved, then the rest.
 import type { Chart, Entry, Page } from '../schema';
 import type { Axis, Range } from './axis';
 
 export interface Lane {
   kind: 'symptom' | Entry['state'] | 'evidence' | 'event';
   label: string;
-  subject: string; // whom it is about; '' where the row above says it, or nobody is
+  subject: string; // what it is about; '' where the row above says it, or nobody is
   about: string;
   spans: { at: Range; weight: number; text: string }[]; // weight 0–1: how strong
   always: boolean; // it held for the whole window

@@ -115,7 +115,7 @@ function dashOf(i: number): number[] {
 }
 
 function options(c: Chart, axis: Axis, felt: [number, number][], width: number): uPlot.Options {
-  const base = frame(axis, width, c.unit, (u) => shade(u, felt, color(dark() ? 'felt-dark' : 'felt'))); // when it was felt, behind every chart
+  const base = frame(axis, width, c.unit, (u) => shade(u, felt, color(dark() ? 'felt-dark' : 'felt'))); // when it was there, behind every chart
   return {
     ...base,
     scales: { ...base.scales, y: { range: () => valuesShown(c, axis) } },

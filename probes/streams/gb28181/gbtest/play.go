@@ -112,7 +112,7 @@ func (p *Platform) ended(req *sip.Request) {
 	}
 }
 
-// Playing tells how many cameras send.
+// Playing reports how many cameras send.
 func (p *Platform) Playing() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

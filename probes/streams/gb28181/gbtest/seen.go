@@ -9,7 +9,7 @@ func (p *Platform) Seen() []string {
 	return append([]string(nil), p.seen...)
 }
 
-// Count tells how many of them are this one.
+// Count reports how many of them are this one.
 func (p *Platform) Count(what string) int {
 	return strings.Count("\n"+strings.Join(p.Seen(), "\n\n")+"\n", "\n"+what+"\n")
 }

@@ -200,7 +200,7 @@ func (r *Ring) Run(ctx context.Context, handle func(*Packet)) error {
 	}
 }
 
-// ready tells whether the kernel handed a block over.
+// ready reports whether the kernel handed a block over.
 func (r *Ring) ready(i int) bool {
 	head := (*unix.TpacketBlockDesc)(unsafe.Pointer(&r.mem[i*blockSize]))
 	return atomic.LoadUint32((*uint32)(unsafe.Pointer(&head.Hdr[0])))&unix.TP_STATUS_USER != 0

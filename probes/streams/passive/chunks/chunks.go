@@ -113,7 +113,7 @@ func New(start bool, pool *Pool, out Out) *Follower {
 	return f
 }
 
-// Following tells whether the chunks are known.
+// Following reports whether the chunks are known.
 func (f *Follower) Following() bool { return f.phase == following }
 
 // ChunkSize is the sender's chunk size, 0 where it is not known yet.

@@ -13,7 +13,7 @@ const (
 	maxStep  = 60_000   // ms from one message of a chunk stream to the next
 )
 
-// anchor tells whether b may begin with a chunk that a search can start from: a
+// anchor reports whether b may begin with a chunk that a search can start from: a
 // header that says its message's length and type (format 0 or 1), of a media or
 // command message whose payload begins as such do. One place in some thousands of
 // random bytes passes. It returns the header's length and the message's.

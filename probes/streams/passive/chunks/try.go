@@ -114,7 +114,7 @@ func (l *longIDs) note(id uint32) {
 	}
 }
 
-// repeat tells whether none of them was seen only once.
+// repeat reports whether none of them was seen only once.
 func (l *longIDs) repeat() bool { return !slices.Contains(l.n[:], 1) }
 
 // open judges the messages that b ends in.
@@ -170,7 +170,7 @@ func (s *searcher) guess(b []byte, at int, size uint32, seed []rtmp.State) (st r
 	return st, false
 }
 
-// again tells whether at q another message begins as the one at at did: the same
+// again reports whether at q another message begins as the one at at did: the same
 // header of format 2 but for its delta, and the same first bytes.
 func again(b []byte, at, q int) bool {
 	return q+6 <= len(b) && b[q] == b[at] && b[q+4] == b[at+4] && b[q+5] == b[at+5] && uint24(b[q+1:]) < maxStep>>6

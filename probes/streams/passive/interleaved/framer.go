@@ -53,7 +53,7 @@ type Framer struct {
 // New makes a framer; start says that it gets the direction from its first byte on.
 func New(start bool, out Out) *Framer { return &Framer{out: out, synced: start} }
 
-// Synced tells whether packets are known to begin where they do.
+// Synced reports whether packets are known to begin where they do.
 func (f *Framer) Synced() bool { return f.synced }
 
 // Data takes the next bytes.
