@@ -4,6 +4,7 @@ import { answers, bars, clock, lasted, span, what, type BoardState } from './mod
 import { bare } from './model/format';
 import { answer } from './views/answer';
 import { h, section } from './views/dom';
+import { keyed } from './views/keyed';
 import { strip } from './views/strip';
 import { themeButton } from './views/theme';
 
@@ -27,13 +28,13 @@ function start(root: HTMLElement): void {
     where.textContent = `${d.host} · ${clock(d.now, d.now)}`;
     if (d.fleet && !others.firstChild) others.append(h('a', { href: 'fleet' }, 'all hosts'));
     document.title = `${d.affected.length > 0 ? `(${d.affected.length}) ` : ''}snag on ${d.host}`;
-    fill(now, answers(d).map((a) => answer(a, a.incident > 0 ? h('a', { href: `incident/${a.incident}` }, `Incident ${a.incident}: the evidence`) : null)));
+    keyed(now, answers(d), (a) => String(a.incident), (a) => a, (a) => answer(a, a.incident > 0 ? h('a', { href: `incident/${a.incident}` }, `Incident ${a.incident}: the evidence`) : null));
     const same = JSON.stringify([d.groups, d.affected.map((i) => i.id), d.now.slice(0, 16)]); // once a minute the strips move
     if (same === shown) return; // what somebody reads or has in focus stays
     shown = same;
     const { from } = span(d);
     note.textContent = d.all === 0 ? 'None was recorded.' : `${d.all} ${d.all === 1 ? 'incident' : 'incidents'}. The strips begin at ${clock(new Date(from).toISOString(), d.now)}.${d.left ? ` ${d.left} older kinds are left out: snag incidents lists them.` : ''}`;
-    fill(list, d.groups.map((g) => group(g, d)));
+    keyed(list, d.groups, (g) => String(g.last.id), (g) => [g, d.affected.map((i) => i.id), d.now.slice(0, 16)], (g) => group(g, d));
   };
   ask<BoardState>({
     path: 'state.json', every, patience: 10_000, take,
@@ -43,10 +44,6 @@ function start(root: HTMLElement): void {
       document.title = 'no answer · snag serve';
     },
   });
-}
-
-function fill(box: HTMLElement, children: HTMLElement[]): void {
-  box.replaceChildren(...children);
 }
 
 function group(g: BoardState['groups'][number], d: BoardState): HTMLElement {
