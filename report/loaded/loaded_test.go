@@ -68,7 +68,7 @@ func TestSweepPage(t *testing.T) {
 		t.Error("a number that is none, or a target that is not escaped")
 	}
 	// One rate alone is no chart, and no answer is no number.
-	alone := Sweep{Target: "t", Points: []shape.Point{{Rate: 10, Conns: 1}}}
+	alone := Sweep{Target: "t", Swept: load.Swept{Points: []shape.Point{{Rate: 10, Conns: 1}}}}
 	b.Reset()
 	if err := alone.HTML(&b); err != nil || strings.Contains(b.String(), "<svg") {
 		t.Errorf("%v: %s", err, b.String())
