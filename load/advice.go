@@ -9,9 +9,10 @@ import (
 
 // overload is a service that gets more requests than it can answer. Rates are of a second.
 type overload struct {
-	asked, answers float64       // at one rate that is too much
+	asked, answers float64       // at one rate that is too much; asked 0: that is said elsewhere
 	most           float64       // answers at most, as far as was seen
 	within         time.Duration // an answer that comes later is of no use
+	unsure         bool          // the number of connections may be the limit
 }
 
 // shed is what a service does with more requests than it can answer in time, with numbers from what was measured.
@@ -27,8 +28,12 @@ func shed(o overload) (out []string) {
 	if queue < 1 {
 		return out
 	}
-	out = append(out, fmt.Sprintf("It answers at most %s/s, so that of a queue longer than %s requests the last is not answered within %s. A shorter queue (the worker pool's, a listen backlog of %s) that turns the others away at once keeps those that are answered in time.",
-		units.Count(o.most), units.Count(queue), o.within, units.Count(queue)))
+	limit := fmt.Sprintf("It answers at most %s/s, so that", units.Count(o.most))
+	if o.unsure {
+		limit = fmt.Sprintf("If more --conns bring no more than %s answers/s,", units.Count(o.most))
+	}
+	out = append(out, fmt.Sprintf("%s of a queue longer than %s requests the last is not answered within %s. A shorter queue (the worker pool's, a listen backlog of %s) that turns the others away at once keeps those that are answered in time.",
+		limit, units.Count(queue), o.within, units.Count(queue)))
 	return append(out, fmt.Sprintf("Clients that give up after %s should say so (a deadline in the request), so that nothing is computed for a client that has gone.", o.within))
 }
 
@@ -60,5 +65,5 @@ func (r *Result) Advice() []string {
 	if !r.Overloaded() || r.Honest() != "" {
 		return nil
 	}
-	return shed(overload{asked: r.Plan.Rate, answers: r.Rate(), most: r.Rate(), within: r.Plan.patience()})
+	return shed(overload{answers: r.Rate(), most: r.Rate(), within: r.Plan.patience(), unsure: true})
 }

@@ -104,6 +104,9 @@ func (r *run) came(c *conn, b []byte) error {
 		if c.openRequest.counts(r) {
 			r.out.Odd += int64(min(got.Odd, 1))
 		}
+		if early {
+			r.out.Early++
+		}
 		r.answered(c, min(got.Failed, 1))
 		got.Done--
 	}
@@ -117,7 +120,6 @@ func (r *run) came(c *conn, b []byte) error {
 		r.out.Closed++
 		return r.anew(c)
 	case early && c.at == free: // the rest of the request would be taken for the next one
-		r.out.Early++
 		return r.anew(c)
 	}
 	return nil

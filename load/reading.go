@@ -108,15 +108,19 @@ func (r *reader) knee(ctx context.Context, on []shape.At, conns int) {
 }
 
 func plainText(all []shape.At) string {
-	if len(all) == 0 {
-		return "nothing was measured"
-	}
+	highest := 0.0
 	for _, a := range all {
-		if a.Repeats == 0 {
+		if a.Repeats == 0 && !a.Failed {
 			return fmt.Sprintf("neither slower at low rates nor a limit, as far as the figures are the service's: at %s requests/s they are not", units.Count(a.Rate))
 		}
+		if a.Solid() {
+			highest = max(highest, a.Rate)
+		}
 	}
-	return fmt.Sprintf("neither slower at low rates nor a limit, up to %s requests/s", units.Count(all[len(all)-1].Rate))
+	if highest == 0 {
+		return "nothing can be said: no rate has two runs with figures of the service"
+	}
+	return fmt.Sprintf("neither slower at low rates nor a limit, up to %s requests/s", units.Count(highest))
 }
 
 func cliffText(c shape.Cliff) string {

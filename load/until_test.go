@@ -155,7 +155,7 @@ func TestAdviceOfOneRate(t *testing.T) {
 	r := measured(500, 0)
 	r.Plan.Rate, r.Plan.Timeout, r.Behind, r.Answers = 1000, 2*time.Second, 500, 500
 	advice := strings.Join(r.Advice(), "\n")
-	for _, want := range []string{"At 1,000 requests/s it answers 500/s: 500 requests more wait", "a queue longer than 1,000 requests the last is not answered within 2s", "Clients that give up after 2s"} {
+	for _, want := range []string{"If more --conns bring no more than 500 answers/s, of a queue longer than 1,000 requests the last is not answered within 2s", "Clients that give up after 2s"} {
 		if !strings.Contains(advice, want) {
 			t.Errorf("%q is not in %s", want, advice)
 		}

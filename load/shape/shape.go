@@ -39,6 +39,9 @@ type At struct {
 	Of        int
 }
 
+// Solid reports whether enough repeats have figures of the service for a finding.
+func (a At) Solid() bool { return a.Repeats >= leastSolid }
+
 // Join joins the repeats, by connections and rate. Runs whose figures are not the service's count only
 // where all are.
 func Join(points []Point) (out []At) {

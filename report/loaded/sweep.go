@@ -80,7 +80,8 @@ func emptyServer(r *load.Result) string {
 		return ""
 	}
 	at := func(q float64) string { return short(float64(r.FromSent.ValueAtQuantile(q)) / 1e9) }
-	return fmt.Sprintf("an empty server takes %s (p99 %s), at %s requests/s on %s: that is measuring itself\n", at(50), at(99), units.Count(r.Plan.Rate), units.Plural(r.Plan.Conns, "connection"))
+	text := fmt.Sprintf("an empty server takes %s (p99 %s), at %s requests/s on %s: that is measuring itself", at(50), at(99), units.Count(r.Plan.Rate), units.Plural(r.Plan.Conns, "connection"))
+	return shown.Wrapped(text, wide)
 }
 
 func whyOf(a shape.At) string {
