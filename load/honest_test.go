@@ -41,6 +41,10 @@ func TestWhyTheFiguresAreNotTheServices(t *testing.T) {
 			t.Errorf("%s: a point %+v", tt.name, p)
 		}
 	}
+	short := measured(22, 0)
+	if short.Plan.Rate, short.Took = 25, 900*time.Millisecond; short.Honest() != "" { // 22.5 requests
+		t.Errorf("22 of 22 requests were sent: %s", short.Honest())
+	}
 	few := measured(100, 0)
 	if few.Open *= 1.5; few.Honest() != "" {
 		t.Errorf("too few answers for Little's law: %s", few.Honest())

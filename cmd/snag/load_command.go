@@ -135,8 +135,13 @@ func writeHistogram(path string, r *load.Result) error {
 		return err
 	}
 	defer w.Close()
+	began := r.Began.UnixMilli()
+	r.FromDue.SetStartTimeMs(began)
+	r.FromDue.SetEndTimeMs(began + r.Took.Milliseconds())
 	log := hdrhistogram.NewHistogramLogWriter(w)
-	if err := errors.Join(log.OutputComment("latencies in nanoseconds since each request was due, of "+r.Plan.Target.Name), log.OutputLogFormatVersion(), log.OutputLegend(), log.OutputIntervalHistogram(r.FromDue)); err != nil {
+	log.SetBaseTime(began)
+	if err := errors.Join(log.OutputComment("latencies in nanoseconds since each request was due, of "+r.Plan.Target.Name), log.OutputLogFormatVersion(),
+		log.OutputStartTime(began), log.OutputLegend(), log.OutputIntervalHistogram(r.FromDue)); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return w.Close()

@@ -80,11 +80,10 @@ func (l Limit) sentence() string {
 func (l Limit) JSON(w io.Writer) error {
 	out := map[string]any{"version": 1, "target": l.Target, "until": l.Bound.String(), "connections": l.Plan.Conns,
 		"holds_at": orNull(l.Holds), "breaks_at": orNull(l.Breaks), "runs": l.Runs, "most_answers": l.Saturated, "not_the_services": l.NotOurs, "ended_early": l.Ended, "advice": l.Advice()}
-	if l.Every > 0 { // these are of sessions, and rates are requests/s
-		out["connections"] = nil
-		out["sessions_hold"], out["sessions_break"] = out["holds_at"], out["breaks_at"]
-		out["holds_at"], out["breaks_at"] = orNull(l.Holds/l.Every.Seconds()), orNull(l.Breaks/l.Every.Seconds())
-		out["every"] = l.Every.Seconds()
+	if s := l.Every.Seconds(); s > 0 { // the search was over sessions, and each sends a message in that time
+		out["connections"], out["every"] = nil, s
+		out["sessions_hold"], out["sessions_break"] = orNull(l.Holds), orNull(l.Breaks)
+		out["holds_at"], out["breaks_at"] = orNull(l.Holds/s), orNull(l.Breaks/s)
 	}
 	if l.Null != nil {
 		out["empty_server"] = seconds(l.Null.FromSent)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"snag/internal/shown"
@@ -50,8 +51,11 @@ func (s Sweep) Text(w io.Writer) {
 		}
 		note := ""
 		if a.Repeats == 0 && a.Why != "" {
-			why = append(why, whyOf(a))
-			note = fmt.Sprintf(" (%d)", len(why))
+			text := whyOf(a)
+			if !slices.Contains(why, text) {
+				why = append(why, text)
+			}
+			note = fmt.Sprintf(" (%d)", slices.Index(why, text)+1)
 		}
 		if a.P50 == 0 {
 			fmt.Fprintf(w, "%12s%12s%10s%10s  %s%s\n", first, answersOf(a), "-", "-", nothingOf(a), note)
