@@ -101,7 +101,7 @@ func (r *run) came(c *conn, b []byte) error {
 	r.out.Unasked += int64(got.Stale)
 	early := c.at == asking && !c.datagrams
 	if got.Done > 0 && (c.at == waiting || early) {
-		if c.openRequest.counts(r) {
+		if c.counts(r) {
 			r.out.Odd += int64(min(got.Odd, 1))
 		}
 		if early {

@@ -42,6 +42,18 @@ func started(t *testing.T, cmd *exec.Cmd, port int) {
 	t.Fatalf("%s does not listen", cmd.Path)
 }
 
+// ready waits until a command succeeds.
+func ready(t *testing.T, argv ...string) {
+	t.Helper()
+	for range 200 {
+		if exec.Command(argv[0], argv[1:]...).Run() == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%v does not succeed", argv)
+}
+
 // needs skips the test where a program is not installed.
 func needs(t *testing.T, name string) string {
 	t.Helper()
@@ -130,6 +142,7 @@ func TestPostgreSQL(t *testing.T) {
 			"-c", "ssl="+tls, "-c", "ssl_cert_file="+dir+"/cert.pem", "-c", "ssl_key_file="+dir+"/key.pem")
 		t.Run("TLS "+tls, func(t *testing.T) {
 			started(t, server, port)
+			ready(t, filepath.Join(filepath.Dir(initdb), "pg_isready"), "-q", "-h", "127.0.0.1", "-p", fmt.Sprint(port))
 			url := func(password string) string {
 				return fmt.Sprintf("postgres://shop:%s@127.0.0.1:%d/postgres", password, port)
 			}

@@ -92,8 +92,8 @@ func TestFindLimit(t *testing.T) {
 func TestFindSessions(t *testing.T) {
 	to, _ := oneByOne(t, 10*time.Millisecond) // 100 messages/s: 10 sessions, each with one in 100 ms
 	p := plan(to)
-	p.Sessions, p.Deadline, p.For, p.Warm = true, 100*time.Millisecond, time.Second, 100*time.Millisecond
-	s := Search{Plan: p, Bound: bound(t, "p90 < 100ms"), From: 2, To: 64, Every: 100 * time.Millisecond}
+	p.Sessions, p.Deadline, p.For, p.Warm = true, 100*time.Millisecond, 600*time.Millisecond, 100*time.Millisecond
+	s := Search{Plan: p, Bound: bound(t, "p90 < 100ms"), From: 4, To: 64, Every: 100 * time.Millisecond}
 	l, err := FindLimit(context.Background(), s, func(at float64, _ bool, r *Result) {
 		if at != math.Trunc(at) || r.Plan.Conns != int(at) || r.Plan.Rate != at*10 || r.Sessions.All != int(at) {
 			t.Errorf("%g sessions: %+v", at, r.Plan)

@@ -276,8 +276,8 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// A queue that is full while snag connects shows beside the shortest round trip of another experiment, and what waits in
-// it is not the service's.
+// A queue that is full while snag connects shows beside the shortest round trip of another experiment, and what waits
+// in it is not the service's.
 func TestAQueueThatIsFullForLong(t *testing.T) {
 	t.Parallel()
 	m := wellMeasured()

@@ -11,8 +11,8 @@ import (
 // sslRequest asks a server of PostgreSQL for TLS: its length and a code (frontend/backend protocol 3.0, 55.7).
 var sslRequest = []byte{0, 0, 0, 8, 4, 210, 22, 47}
 
-// offersTLS asks whether the server has TLS. If it has not, the connection goes on in the clear, as libpq does it; pgconn
-// would make a new one.
+// offersTLS asks whether the server has TLS. If it has not, the connection goes on in the clear, as libpq does it;
+// pgconn would make a new one.
 func offersTLS(ctx context.Context, c net.Conn) (bool, error) {
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // what waits then ends
 	defer stop()
