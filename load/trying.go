@@ -122,6 +122,12 @@ func (r *reader) aroundOverload(ctx context.Context, k shape.Knee, conns int) (r
 	r.say("half of that directly after too many")
 	p := r.sweep.Plan
 	p.Conns, p.For, p.Warm = conns, max(r.sweep.Plan.For/2, time.Second), 0
+	// The steps before may have been too many as well: the service has a rest first.
+	if p.Rate = k.Most / 2; p.Rate > 0 {
+		if _, err := point(ctx, p); err != nil {
+			return nil, nil, err
+		}
+	}
 	for range pairs {
 		var three [3]shape.Point
 		for i, rate := range []float64{k.Most / 2, k.At.Rate, k.Most / 2} {
