@@ -99,7 +99,7 @@ func (r *run) came(c *conn, b []byte) error {
 		return r.cameForSeveral(c, got, err)
 	}
 	r.out.Unasked += int64(got.Stale)
-	early := c.at == asking && !c.datagrams
+	early := c.at == asking && !c.datagrams && !c.silent()
 	if got.Done > 0 && (c.at == waiting || early) {
 		if c.counts(r) {
 			r.out.Odd += int64(min(got.Odd, 1))

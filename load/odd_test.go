@@ -123,3 +123,17 @@ func TestEarlyAnswers(t *testing.T) {
 		}
 	}
 }
+
+// What comes back while messages are sent at a bit rate is no early answer: nobody awaits it.
+func TestABandwidthHasNoEarlyAnswers(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go echoes(l)
+	r := bandwidth(t, target(t, "tcp://"+l.Addr().String(), Request{Size: 8 << 20, Reply: 8 << 20}), 8e9, time.Second)
+	if r.Early != 0 || r.Unasked == 0 || len(r.Lost) > 0 {
+		t.Errorf("%d early, %d came back, lost %v", r.Early, r.Unasked, r.Lost)
+	}
+}
