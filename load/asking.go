@@ -49,11 +49,17 @@ func (r *run) goOn(c *conn) error {
 	}
 	c.at = waiting
 	r.taken++
-	if s, ok := c.talk.(protocol.Silent); ok && s.Silent() { // it is done when it was taken
+	if c.silent() { // it is done when it was taken
 		r.clock()
 		r.answered(c, 0)
 	}
 	return nil
+}
+
+// silent reports whether no answer is awaited to the request.
+func (c *conn) silent() bool {
+	s, ok := c.talk.(protocol.Silent)
+	return ok && s.Silent()
 }
 
 // counts reports whether the request is one of those that are measured: by when it was sent. Of a

@@ -30,6 +30,9 @@ func (r *run) changed(e unix.EpollEvent) error {
 			return nil
 		}
 	case asking:
+		if err := r.answeredEarly(c, came); err != nil || c.at != asking {
+			return err
+		}
 		if err := r.goOn(c); err != nil || c.at == away {
 			return err
 		}
@@ -43,6 +46,15 @@ func (r *run) changed(e unix.EpollEvent) error {
 		return nil
 	}
 	return r.read(c, e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0)
+}
+
+// answeredEarly takes what came while a request is not sent whole. It is read before the rest is sent: a service that
+// refuses a request by its beginning answers, and closes the connection to what still comes.
+func (r *run) answeredEarly(c *conn, came bool) error {
+	if !came || c.datagrams || c.several != nil {
+		return nil
+	}
+	return r.read(c, false)
 }
 
 // read takes what came. ended: the other side ended the connection, which no further event will say.
@@ -87,7 +99,14 @@ func (r *run) came(c *conn, b []byte) error {
 		return r.cameForSeveral(c, got, err)
 	}
 	r.out.Unasked += int64(got.Stale)
-	if got.Done > 0 && c.at == waiting {
+	early := c.at == asking && !c.datagrams && !c.silent()
+	if got.Done > 0 && (c.at == waiting || early) {
+		if c.counts(r) {
+			r.out.Odd += int64(min(got.Odd, 1))
+		}
+		if early {
+			r.out.Early++
+		}
 		r.answered(c, min(got.Failed, 1))
 		got.Done--
 	}
@@ -100,15 +119,20 @@ func (r *run) came(c *conn, b []byte) error {
 	case got.Last && c.at == free:
 		r.out.Closed++
 		return r.anew(c)
+	case early && c.at == free: // the rest of the request would be taken for the next one
+		return r.anew(c)
 	}
 	return nil
 }
 
 // ended takes the end of a connection, and of an answer that ends with it.
 func (r *run) ended(c *conn) error {
-	if p, ok := c.talk.(protocol.Ender); ok && c.at == waiting {
+	if p, ok := c.talk.(protocol.Ender); ok && (c.at == waiting || c.at == asking) {
 		if got := p.End(); got.Done > 0 {
 			r.clock()
+			if c.at == asking {
+				r.out.Early++
+			}
 			r.answered(c, got.Failed)
 			r.out.Closed++
 			return r.anew(c)

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"snag/internal/units"
@@ -60,7 +61,8 @@ func (r *Result) HonestSinceSent() string {
 	if each := float64(r.RunDelay) / float64(r.Done); each > mostDelayed*r.FromSent.Mean() && r.FromSent.TotalCount() > 0 {
 		return fmt.Sprintf("snag's thread waited for a CPU for %s per answer, of a mean of %s: other programs took it. Give it a dedicated CPU (--cpu)", units.Short(each/1e9), units.Short(r.FromSent.Mean()/1e9))
 	}
-	if want := r.Plan.wanted(r.Took); float64(r.Sent+r.Behind) < leastAchieved*want {
+	// Of a part of a request nothing was due: 22.5 are 22 at the least.
+	if want := math.Floor(r.Plan.wanted(r.Took)); float64(r.Sent+r.Behind) < leastAchieved*want {
 		return fmt.Sprintf("snag sent %s of %s requests, though its connections were free", units.Count(float64(r.Sent)), units.Count(want))
 	}
 	if n := r.Rate() * r.FromSent.Mean() / 1e9; r.Done >= fewForLittle && r.Lossless() && (n-r.Open > mostOff*r.Open || r.Open-n > mostOff*r.Open) {

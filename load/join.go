@@ -90,7 +90,7 @@ func (r *run) join(c *conn) error {
 		return r.failed(c, Failure)
 	}
 	if err != nil {
-		return fmt.Errorf("make a socket: %w", err)
+		return r.plan.noSocket(err)
 	}
 	if c.fd, c.at, c.joinBy = fd, joining, r.now+connectWithin; c.asker != nil {
 		c.joinBy = r.timeout(c)

@@ -130,6 +130,9 @@ func (r *run) loggedIn(d loggedIn) error {
 	if d.err != nil {
 		if r.loginErr == nil {
 			r.loginErr = d.err
+			if errors.Is(d.err, unix.EMFILE) || errors.Is(d.err, unix.ENFILE) {
+				r.loginErr = r.plan.noSocket(d.err)
+			}
 		}
 		return r.failed(c, r.kindOfJoin(c, KindOf(d.err)))
 	}

@@ -2,7 +2,9 @@ package load
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
+	"time"
 
 	"snag/load/protocol"
 )
@@ -56,11 +58,18 @@ func (n *Null) Close() {
 	n.tcp.Close()
 }
 
+// acceptAgain is how long the server waits after a connection that it could not take.
+const acceptAgain = 10 * time.Millisecond
+
 func (n *Null) accept() {
 	for {
 		c, err := n.tcp.Accept()
-		if err != nil {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return
+		case err != nil: // such as too many open files: those that wait are taken when there is room
+			time.Sleep(acceptAgain)
+			continue
 		}
 		go func() {
 			defer c.Close()

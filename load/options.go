@@ -33,7 +33,11 @@ func (o SocketOptions) Set(fd int, network string) error {
 			try("TCP_MAXSEG", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG, o.MaxSegment))
 		}
 		if o.Congestion != "" {
-			try("TCP_CONGESTION "+o.Congestion, unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, o.Congestion))
+			err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, o.Congestion)
+			if err != nil {
+				err = fmt.Errorf("%w: choose one of sysctl net.ipv4.tcp_allowed_congestion_control (--congestion); as root also of tcp_available_congestion_control", err)
+			}
+			try("TCP_CONGESTION "+o.Congestion, err)
 		}
 	}
 	if o.SendBuffer > 0 {

@@ -18,6 +18,10 @@ type Result struct {
 	Failed  int64 // of these: what the protocol calls an error
 	Unasked int64 // answers that came with no request open
 	Closed  int64 // answers after which the service closed the connection
+	Odd     int64 // datagrams that are answers, of another size than was awaited
+	// Early are answers that came before their request was sent whole. What is left of it is not sent, and the
+	// connection is made again.
+	Early int64
 	// Streams is what became of several requests on one connection.
 	Streams Streams
 	Lost    map[Kind]int64

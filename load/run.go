@@ -65,7 +65,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 		return nil, err
 	}
 	r.out.Address = r.address
-	if err := DescriptorsFor(p.Conns); err != nil {
+	if err := p.raiseDescriptors(); err != nil {
 		return nil, err
 	}
 	done := make(chan error, 1)

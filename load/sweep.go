@@ -1,21 +1,18 @@
 package load
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
-
-	"snag/load/shape"
 )
 
 // Sweep is one plan at many rates, and on many numbers of connections.
 type Sweep struct {
-	Plan  Plan // its Rate and Conns are replaced
-	Rates []float64
-	Conns []int
+	Plan Plan // its Rate and Conns are replaced
+	// From and To are the lowest and the highest rate, requests/s; equal: one rate.
+	From, To float64
+	Conns    []int
 	// Targets are the same one with messages of several sizes; none: that of Plan.
 	Targets []SizedTarget
 	Repeats int
@@ -37,6 +34,9 @@ const ackDelay = 40 * time.Millisecond
 // connections is asked every 20, 40 and 80 ms.
 func Rates(from, to float64, conns int) []float64 {
 	out := []float64{from}
+	if to <= from {
+		return out
+	}
 	steps := max(1, int(math.Round(math.Log2(to/from))))
 	for i := 1; i <= steps; i++ {
 		out = append(out, from*math.Pow(to/from, float64(i)/float64(steps)))
@@ -68,7 +68,7 @@ func (s Sweep) Steps() (out []Plan) {
 	for range s.Repeats {
 		var pass []Plan
 		for _, conns := range s.Conns {
-			for _, rate := range s.Rates {
+			for _, rate := range Rates(s.From, s.To, conns) {
 				p := s.Plan
 				p.Rate, p.Conns, p.For = rate, conns, s.lasts(rate)
 				p.Warm = min(p.For/10, time.Second)
@@ -113,36 +113,4 @@ func (s Sweep) Took() (d time.Duration) {
 		d += p.For + p.Warm
 	}
 	return d
-}
-
-// PointOf is what a shape needs of a run.
-func PointOf(r *Result) shape.Point {
-	at := func(q float64) float64 { return float64(r.FromSent.ValueAtQuantile(q)) / 1e9 }
-	p := shape.Point{Rate: r.Plan.Rate, Conns: r.Plan.Conns, Streams: r.StreamsEach(), Size: r.Plan.Size, Answers: r.Rate(), Open: r.Open, Lost: r.LostAll(), Sent: r.Sent, Why: r.HonestSinceSent()}
-	if r.FromSent.TotalCount() > 0 {
-		p.Mean, p.P50, p.P90, p.P99 = r.FromSent.Mean()/1e9, at(50), at(90), at(99)
-		p.Lag = float64(r.Lag.ValueAtQuantile(50)) / 1e9
-	}
-	if r.FromDue.TotalCount() > 0 {
-		p.DueP50, p.DueP99 = float64(r.FromDue.ValueAtQuantile(50))/1e9, float64(r.FromDue.ValueAtQuantile(99))/1e9
-	}
-	return p
-}
-
-// RunSweep runs all steps. each is called after each step, with how many there are.
-func RunSweep(ctx context.Context, s Sweep, each func(n, of int, p shape.Point)) (out []shape.Point, err error) {
-	steps := s.Steps()
-	for i, p := range steps {
-		r, err := Run(ctx, p)
-		if err != nil {
-			return out, fmt.Errorf("step %d of %d, %g requests/s on %d connections: %w", i+1, len(steps), p.Rate, p.Conns, err)
-		}
-		if ctx.Err() != nil {
-			return out, nil // the step was cut
-		}
-		point := PointOf(r)
-		out = append(out, point)
-		each(i+1, len(steps), point)
-	}
-	return out, nil
 }

@@ -2,136 +2,139 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
+	"math"
 	"time"
+
+	"snag/internal/units"
 )
 
-// Bound is what has to hold, such as p99 < 100ms, of the times since each request was due.
-type Bound struct {
-	Quantile float64 // percent; 0: the mean
-	Below    time.Duration
-	text     string
+// Search is what FindLimit varies, and between what.
+type Search struct {
+	Plan  Plan
+	Bound Bound
+	// From and To are the lowest and the highest that is tried: requests/s, or with Every sessions.
+	From, To float64
+	// Every is the time in which each session sends one message: the number of sessions is varied, each of which is a
+	// connection. 0: the rate is varied.
+	Every time.Duration
 }
 
-var boundOf = regexp.MustCompile(`^\s*(mean|p[0-9]+(?:\.[0-9]+)?)\s*<\s*(\S+)\s*$`)
-
-// ParseBound reads p50, p99, p99.9 or mean, then < and a time.
-func ParseBound(text string) (b Bound, err error) {
-	m := boundOf.FindStringSubmatch(text)
-	if m == nil {
-		return b, fmt.Errorf("%q is not a bound: give one such as 'p99 < 100ms'", text)
+// plan is that of one run.
+func (s Search) plan(at float64) Plan {
+	p := s.Plan
+	p.Rate = at
+	if s.Every > 0 {
+		p.Conns, p.Rate = int(at), at/s.Every.Seconds()
 	}
-	if m[1] != "mean" {
-		b.Quantile, err = strconv.ParseFloat(m[1][1:], 64)
-		if b.Quantile > 100 && !strings.Contains(m[1], ".") { // p999 is p99.9
-			b.Quantile /= 10
-		}
-		if err != nil || b.Quantile <= 0 || b.Quantile > 100 {
-			return b, fmt.Errorf("%q is not a quantile: p50, p99 or p99.9", m[1])
-		}
-	}
-	if b.Below, err = time.ParseDuration(m[2]); err != nil || b.Below <= 0 {
-		return b, fmt.Errorf("%q is not a time: give one such as 100ms", m[2])
-	}
-	b.text = m[1] + " < " + m[2]
-	return b, nil
+	return p
 }
 
-func (b Bound) String() string { return b.text }
-
-// mostLost is the share of requests without a good answer up to which a bound can hold.
-const mostLost = 0.01
-
-// Holds reports whether a run held the bound. Requests that were never sent or got no good answer count as
-// later than it.
-func (b Bound) Holds(r *Result) bool {
-	bad := r.LostAll() + r.Failed + r.Behind
-	all := r.Sent + r.Behind
-	if all == 0 || r.Done == 0 || float64(bad) > mostLost*float64(all) {
-		return false
+// Shown is one place of the search in words.
+func (s Search) Shown(at float64) string {
+	if s.Every > 0 {
+		return units.Plural(int(at), "session")
 	}
-	if b.Quantile == 0 {
-		return r.FromDue.Mean() < float64(b.Below)
-	}
-	// The quantile of all, of which bad ones are the latest.
-	within := b.Quantile / 100 * float64(all) / float64(r.Done-r.Failed) * 100
-	return within <= 100 && time.Duration(r.FromDue.ValueAtQuantile(within)) < b.Below
+	return units.Count(at) + " requests/s"
 }
 
-// Limit is the highest rate at which a bound holds: between two rates.
+func (s Search) middle(holds, breaks float64) float64 {
+	if s.Every > 0 {
+		return math.Round((holds + breaks) / 2)
+	}
+	return rounded((holds + breaks) / 2)
+}
+
+// Limit is the highest rate, or number of sessions, at which a bound holds: between two.
 type Limit struct {
-	Bound     Bound
-	Holds     float64 // requests/s: at each of its runs; 0: at none
+	Search
+	Holds     float64 // at each of its runs; 0: at none
 	Breaks    float64 // at most of its runs; 0: at none
 	AtHolds   *Result // the last run there
 	AtBreaks  *Result
 	Runs      int
-	NotOurs   string // why the search ended before the service's limit; "": it did not
-	Saturated float64
+	NotOurs   string  // why the search ended before the service's limit; "": it did not
+	Ended     string  // why it ended before it was done: it was interrupted, or a run failed; "": it did not
+	Saturated float64 // the most answers/s of a run
 }
 
 const (
-	nearEnough = 1.06 // between the two rates
+	nearEnough = 1.06 // between the two
 	mostRuns   = 60
 )
 
-// FindLimit doubles the rate until the bound breaks, and then halves the distance. Each rate runs twice,
-// and a third time where the two differ.
-func FindLimit(ctx context.Context, p Plan, b Bound, from, to float64, each func(rate float64, holds bool, r *Result)) (l Limit, err error) {
-	l.Bound = b
-	try := func(rate float64) (holds bool, err error) {
-		yes, no := 0, 0
-		for yes < 2 && no < 2 {
-			p.Rate = rate
-			r, err := Run(ctx, p)
-			if err != nil || ctx.Err() != nil {
-				return false, err
-			}
-			l.Runs++
-			l.Saturated = max(l.Saturated, r.Rate())
-			ok := b.Holds(r)
-			each(rate, ok, r)
-			switch {
-			case ok:
-				yes++
-				l.AtHolds = r
-			case r.Honest() != "" && !r.Overloaded():
-				l.NotOurs = r.Honest()
-				return false, nil
-			default:
-				no++
-				l.AtBreaks = r
-			}
-		}
-		return yes == 2, nil
-	}
-	rate := from
-	for l.Runs < mostRuns && ctx.Err() == nil && l.NotOurs == "" {
-		holds, err := try(rate)
-		if err != nil || ctx.Err() != nil || l.NotOurs != "" {
-			return l, err
-		}
-		if holds {
-			l.Holds = rate
-		} else {
-			l.Breaks = rate
-		}
+// FindLimit doubles until the bound breaks, and then halves the distance. Each place runs twice, and a third time where
+// the two differ. What was found is returned also if it was interrupted, or a run failed; it is an error only if not
+// one run was over.
+func FindLimit(ctx context.Context, s Search, each func(at float64, holds bool, r *Result)) (l Limit, err error) {
+	l.Search = s
+	at := s.From
+	for l.Runs < mostRuns {
+		err := l.try(ctx, at, each)
 		switch {
-		case l.Breaks == 0 && rate >= to, l.Breaks > 0 && l.Holds == 0 && rate <= from:
-			return l, nil
-		case l.Breaks == 0:
-			rate = min(2*rate, to)
-		case l.Breaks/l.Holds <= nearEnough:
-			return l, nil
-		default:
-			rate = rounded((l.Breaks + l.Holds) / 2)
+		case l.Runs == 0 && ctx.Err() != nil:
+			return l, errors.New("interrupted before the first run was over: nothing was measured")
+		case l.Runs == 0:
+			return l, err
+		case ctx.Err() != nil:
+			l.Ended = interrupted
+		case err != nil:
+			l.Ended = fmt.Sprintf("at %s: %v", s.Shown(at), err)
 		}
-		if rate == l.Holds || rate == l.Breaks {
+		next, more := l.next(at)
+		if !more || l.Ended != "" || l.NotOurs != "" {
 			return l, nil
 		}
+		at = next
 	}
 	return l, nil
+}
+
+// try runs one place until it is known whether the bound holds there, and notes that.
+func (l *Limit) try(ctx context.Context, at float64, each func(at float64, holds bool, r *Result)) error {
+	yes, no := 0, 0
+	var last [2]*Result // that broke, that held
+	for yes < 2 && no < 2 {
+		r, err := Run(ctx, l.plan(at))
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		l.Runs++
+		l.Saturated = max(l.Saturated, r.Rate())
+		ok := l.Bound.Holds(r)
+		each(at, ok, r)
+		switch {
+		case ok:
+			yes++
+			last[1] = r
+		case r.Honest() != "" && !r.Overloaded():
+			l.NotOurs = r.Honest()
+			return nil
+		default:
+			no++
+			last[0] = r
+		}
+	}
+	if yes == 2 {
+		l.Holds, l.AtHolds = at, last[1]
+	} else {
+		l.Breaks, l.AtBreaks = at, last[0]
+	}
+	return nil
+}
+
+// next is where the search goes on after a place. more: it does.
+func (l *Limit) next(at float64) (next float64, more bool) {
+	switch {
+	case l.Breaks == 0 && at >= l.To, l.Breaks > 0 && l.Holds == 0 && at <= l.From:
+		return at, false
+	case l.Breaks == 0:
+		next = min(2*at, l.To)
+	case l.Breaks/l.Holds <= nearEnough:
+		return at, false
+	default:
+		next = l.middle(l.Holds, l.Breaks)
+	}
+	return next, next != l.Holds && next != l.Breaks
 }

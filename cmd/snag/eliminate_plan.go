@@ -73,7 +73,7 @@ func (f *eliminateFlags) plan(ctx context.Context, cmd *cobra.Command, target st
 		return p, cli.Usage("%v", err)
 	}
 	if to > mostUnasked {
-		return p, mayAsk(ctx, asked{plan: check, to: to}, f.yes)
+		return p, mayAsk(ctx, asked{plan: check, to: to}, f.consent(cmd))
 	}
 	return p, nil
 }

@@ -70,7 +70,7 @@ func (f *findFlags) loadPlan(ctx context.Context) (plan load.Plan, err error) {
 	if a.sweeps() {
 		return plan, cli.Usage("--load: one rate and one number of connections; snag load tries many")
 	}
-	if err := mayAsk(ctx, a, flags.yes); err != nil {
+	if err := mayAsk(ctx, a, consent{yes: flags.yes}); err != nil {
 		return plan, ofLoad(err)
 	}
 	if a.plan.Deadline == 0 {

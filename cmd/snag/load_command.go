@@ -1,27 +1,20 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/spf13/cobra"
 
 	"snag/internal/cli"
-	"snag/internal/units"
 	"snag/load"
-	"snag/load/shape"
 	"snag/report/loaded"
 )
-
-// mostUnasked is how many requests a second are sent to another host without --yes.
-const mostUnasked = 1000
 
 func loadCommand() *cobra.Command {
 	var f loadFlags
@@ -56,7 +49,8 @@ message in every --every and waits for the answer. snag reports how many session
 Media: rtp+udp://HOST:PORT sends RTP at a bit rate; rtmp://HOST/APP/STREAM plays a stream
 with --players, and publishes an FLV file with --publishers.
 
-Exit codes: 0 measured, 11 measured and not the service's figures, 1 failed.`,
+Exit codes: 0 measured, 11 measured and not the service's figures, or not to the end (a sweep
+or --until), 1 failed.`,
 		Example: `  snag load http://127.0.0.1:8080/ --rate 1k
   snag load http://127.0.0.1:8080/ --rate 10..40k
   snag load http://127.0.0.1:8080/ --until 'p99 < 100ms'
@@ -89,7 +83,7 @@ func runLoad(cmd *cobra.Command, f *loadFlags, target string) error {
 	if err != nil {
 		return err
 	}
-	if err := mayAsk(ctx, a, f.yes); err != nil {
+	if err := mayAsk(ctx, a, f.consent(cmd)); err != nil {
 		return err
 	}
 	switch {
@@ -121,18 +115,6 @@ func runLoad(cmd *cobra.Command, f *loadFlags, target string) error {
 	return nil
 }
 
-// mayAsk reports an error where so many requests would go to another host.
-func mayAsk(ctx context.Context, a asked, yes bool) error {
-	here, err := a.plan.Target.Here(ctx)
-	if err != nil {
-		return fmt.Errorf("load %s: %w", a.plan.Target.Name, err)
-	}
-	if !here && !yes && (a.to == 0 || a.to > mostUnasked) {
-		return cli.Usage("%s is not on this host: --yes to send it more than %d requests a second", a.plan.Target.Name, mostUnasked)
-	}
-	return nil
-}
-
 type printed interface {
 	Text(io.Writer)
 	JSON(io.Writer) error
@@ -146,79 +128,6 @@ func show(cmd *cobra.Command, json bool, s printed) error {
 	return nil
 }
 
-func sweepRates(ctx context.Context, cmd *cobra.Command, f *loadFlags, a asked) error {
-	rates := []float64{a.from}
-	if a.to > a.from {
-		rates = load.Rates(a.from, a.to, a.conns[0])
-	}
-	s := load.Sweep{Plan: a.plan, Rates: rates, Conns: a.conns, Repeats: f.repeats, Targets: several(a.sizes), Seed: uint64(time.Now().UnixNano())}
-	say := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
-	say(fmt.Sprintf("%s, about %s", units.Plural(len(s.Steps()), "step"), s.Took().Round(time.Second)))
-	points, err := load.RunSweep(ctx, s, func(n, of int, p shape.Point) {
-		say(fmt.Sprintf("%d/%d  %s requests/s on %d: %s answers/s, p50 %s", n, of, units.Count(p.Rate), p.Conns, units.Count(p.Answers), units.Short(p.P50)))
-	})
-	if err != nil {
-		return err
-	}
-	out := loaded.Sweep{Target: a.plan.Target.Name, Points: points}
-	if out.Read, err = load.Read(ctx, s, points, say); err != nil {
-		return err
-	}
-	if f.html != "" {
-		if err := writePage(f.html, out); err != nil {
-			return err
-		}
-	}
-	if f.html == "-" {
-		out.Text(cmd.ErrOrStderr())
-		return nil
-	}
-	return show(cmd, f.json, out)
-}
-
-// several are sizes to try; of one there is nothing to tell apart.
-func several(all []load.SizedTarget) []load.SizedTarget {
-	if len(all) < 2 {
-		return nil
-	}
-	return all
-}
-
-func writePage(path string, s loaded.Sweep) error {
-	if path == "-" {
-		return s.HTML(os.Stdout)
-	}
-	w, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	if err := s.HTML(w); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-func findLimit(ctx context.Context, cmd *cobra.Command, f *loadFlags, a asked) error {
-	l, err := load.FindLimit(ctx, a.plan, *a.bound, a.from, a.to, func(rate float64, holds bool, r *load.Result) {
-		verb := "does not hold"
-		if holds {
-			verb = "holds"
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s requests/s: %s %s\n", units.Count(rate), a.bound, verb)
-	})
-	if err != nil {
-		return err
-	}
-	if err := show(cmd, f.json, loaded.Limit{Target: a.plan.Target.Name, Limit: l, Plan: a.plan}); err != nil {
-		return err
-	}
-	if l.NotOurs != "" {
-		return &cli.Exit{Code: cli.ExitCantTell}
-	}
-	return nil
-}
-
 // writeHistogram writes the log that HdrHistogram's own tools read.
 func writeHistogram(path string, r *load.Result) error {
 	w, err := os.Create(path)
@@ -226,8 +135,13 @@ func writeHistogram(path string, r *load.Result) error {
 		return err
 	}
 	defer w.Close()
+	began := r.Began.UnixMilli()
+	r.FromDue.SetStartTimeMs(began)
+	r.FromDue.SetEndTimeMs(began + r.Took.Milliseconds())
 	log := hdrhistogram.NewHistogramLogWriter(w)
-	if err := errors.Join(log.OutputComment("latencies in nanoseconds since each request was due, of "+r.Plan.Target.Name), log.OutputLogFormatVersion(), log.OutputLegend(), log.OutputIntervalHistogram(r.FromDue)); err != nil {
+	log.SetBaseTime(began)
+	if err := errors.Join(log.OutputComment("latencies in nanoseconds since each request was due, of "+r.Plan.Target.Name), log.OutputLogFormatVersion(),
+		log.OutputStartTime(began), log.OutputLegend(), log.OutputIntervalHistogram(r.FromDue)); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return w.Close()

@@ -41,7 +41,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.conns, "conns", "10", "connections; a range as 1..64: a sweep")
 	flags.IntVar(&f.streams, "streams", 1, "HTTP/2 and gRPC: so many requests can be open on one connection at a time")
 	flags.IntVar(&f.repeats, "repeats", 3, "of a sweep: how often each step runs")
-	flags.StringVar(&f.until, "until", "", "find the highest rate at which this holds, as 'p99 < 100ms'")
+	flags.StringVar(&f.until, "until", "", "find the highest rate (with session: how many sessions) at which this holds, as 'p99 < 100ms'")
 	flags.DurationVar(&f.every, "every", 0, "sessions: each connection sends one request in this time (instead of --rate; 320ms with session:)")
 	flags.DurationVar(&f.deadline, "deadline", 0, "also count the requests that are not answered within this time (as --every with session:)")
 	flags.DurationVar(&f.window, "for", 10*time.Second, "how long (of a sweep and --until: each step, 2s unless given)")
@@ -65,7 +65,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	f.like.add(flags)
 	f.media.add(flags)
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
-	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
+	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host, or open more than 1,000 connections to it, without a question")
 }
 
 // addRequest adds those of a request and its connection, which snag eliminate has too.
@@ -94,7 +94,8 @@ type asked struct {
 	conns    []int
 	sizes    []load.SizedTarget
 	bound    *load.Bound
-	bits     float64 // a second; 0: requests are asked
+	every    time.Duration // each connection is a session that sends a message in this time; 0: none is
+	bits     float64       // a second; 0: requests are asked
 }
 
 func (a asked) sweeps() bool {
@@ -122,8 +123,8 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	if len(sizes) > 1 && f.until != "" {
 		return out, cli.Usage("--until is of one --size")
 	}
-	if f.every < 0 || f.every > 0 && (given("rate") || len(out.conns) > 1) {
-		return out, cli.Usage("--every: a time longer than 0 s, one number of --conns, and no --rate")
+	if err := f.sessions(given, &out); err != nil {
+		return out, err
 	}
 	if err := f.modes(given, &out); err != nil {
 		return out, err
@@ -131,24 +132,8 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	if message := strings.HasPrefix(target, "tcp://") || strings.HasPrefix(target, "udp://"); message && given("size") && f.request.Data != "" {
 		return out, cli.Usage("--size and --data: a message is as long as its data")
 	}
-	if f.every > 0 {
-		out.from = float64(out.conns[0]) / f.every.Seconds()
-		out.to = out.from
-	}
-	if f.until != "" {
-		b, err := load.ParseBound(f.until)
-		if err != nil {
-			return out, cli.Usage("--until: %v", err)
-		}
-		if len(out.conns) > 1 || f.every > 0 || given("rate") && out.from == out.to {
-			return out, cli.Usage("--until tries many rates: give it a range such as --rate 10..40k, and one number of --conns")
-		}
-		if out.bound = &b; !given("rate") {
-			out.from, out.to = 10, 1e6
-		}
-	}
-	if out.to > out.from && f.repeats < 1 {
-		return out, cli.Usage("--repeats %d: at least 1", f.repeats)
+	if err := f.bounded(given, &out); err != nil {
+		return out, err
 	}
 	for _, n := range sizes {
 		f.request.Size = n
@@ -159,6 +144,9 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	}
 	if len(sizes) > 1 && !out.plan.Target.Sized() {
 		return out, cli.Usage("--size is of tcp:// and udp:// targets: %s has its own messages", out.plan.Target.Name)
+	}
+	if out.sweeps() && f.repeats < 1 {
+		return out, cli.Usage("--repeats %d: at least 1", f.repeats)
 	}
 	for name, value := range map[string]string{"hdr": f.hdr, "out": f.out} {
 		if value != "" && (out.sweeps() || out.bound != nil) {
@@ -184,6 +172,9 @@ func (f *loadFlags) read(ctx context.Context, cmd *cobra.Command, target string)
 	window := f.window
 	if (out.sweeps() || out.bound != nil) && !given("for") {
 		window = stepLasts
+	}
+	if out.bound != nil && !given("for") {
+		window = max(window, messagesOfStep*out.every)
 	}
 	p := &out.plan
 	p.Sessions = f.every > 0

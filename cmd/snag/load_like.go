@@ -95,6 +95,9 @@ func (f *loadFlags) take(c conversation.Conversation, given func(string) bool) {
 	if c.ReceiveBuffer > 0 && !given("rcvbuf") {
 		f.options.ReceiveBuffer = c.ReceiveBuffer
 	}
+	if c.Congestion != "" && !given("congestion") {
+		f.options.Congestion = c.Congestion
+	}
 	if c.Timeout > 0 && !given("timeout") {
 		f.timeout = c.Timeout
 	}

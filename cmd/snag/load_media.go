@@ -104,8 +104,10 @@ func loadRTP(ctx context.Context, cmd *cobra.Command, f *loadFlags, target strin
 	if err != nil {
 		return fmt.Errorf("load %s: %w", target, err)
 	}
-	if n := p.Shape.PacketRate() * float64(p.Senders); !here && !f.yes && n > mostUnasked {
-		return cli.Usage("%s is not on this host: --yes to send it more than %d packets a second (these are %s)", target, mostUnasked, units.Count(n))
+	if n := p.Shape.PacketRate() * float64(p.Senders); !here && n > mostUnasked {
+		if err := f.consent(cmd).to(target, "to", fmt.Sprintf("send it more than %d packets a second (these are %s)", mostUnasked, units.Count(n))); err != nil {
+			return err
+		}
 	}
 	r, err := rtp.Run(ctx, p)
 	if err != nil {

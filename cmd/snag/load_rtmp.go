@@ -41,8 +41,10 @@ func loadRTMP(ctx context.Context, cmd *cobra.Command, f *loadFlags, target stri
 	if err != nil {
 		return fmt.Errorf("load %s: %w", p.Target.Shown, err)
 	}
-	if n := p.Asks(); !here && !f.yes && n > mostUnasked {
-		return cli.Usage("%s is not on this host: --yes for more than %d clients and messages a second (these are %s)", p.Target.Shown, mostUnasked, units.Count(n))
+	if n := p.Asks(); !here && n > mostUnasked {
+		if err := f.consent(cmd).to(p.Target.Shown, "for", fmt.Sprintf("more than %d clients and messages a second (these are %s)", mostUnasked, units.Count(n))); err != nil {
+			return err
+		}
 	}
 	r, err := rtmp.Run(ctx, p)
 	if err != nil {

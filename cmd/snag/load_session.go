@@ -22,7 +22,7 @@ const (
 const sessionScheme = "session:"
 
 // notOfSessions are flags that say otherwise when the next message is sent.
-var notOfSessions = []string{"rate", "until", "like", "pingpong", "bandwidth", "streams"}
+var notOfSessions = []string{"rate", "like", "pingpong", "bandwidth", "streams"}
 
 // session reads the scheme session:, which runs another target's requests as sessions. It returns that target.
 func (f *loadFlags) session(cmd *cobra.Command, target string) (string, error) {
@@ -55,10 +55,27 @@ func (f *loadFlags) session(cmd *cobra.Command, target string) (string, error) {
 		f.deadline = f.every
 		assumed = append(assumed, fmt.Sprintf("--deadline %s", f.deadline))
 	}
+	conns := f.conns
+	if f.until != "" && !given("conns") {
+		conns = triedSessions
+		assumed = append(assumed, "--conns "+conns)
+	}
 	if len(assumed) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s, each with a message every %s; assumed: %s\n", sessionsOf(f.conns), f.every, strings.Join(assumed, ", "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s, each with a message every %s; assumed: %s\n", sessionsOf(conns), f.every, strings.Join(assumed, ", "))
 	}
 	return inner, nil
+}
+
+// sessions reads --every, by which each connection is a session.
+func (f *loadFlags) sessions(given func(string) bool, out *asked) error {
+	if f.every < 0 || f.every > 0 && (given("rate") || len(out.conns) > 1 && f.until == "") {
+		return cli.Usage("--every: a time longer than 0 s, one number of --conns, and no --rate (with --until a range of --conns)")
+	}
+	if out.every = f.every; f.every > 0 {
+		out.from = float64(out.conns[0]) / f.every.Seconds()
+		out.to = out.from
+	}
+	return nil
 }
 
 // sessionsOf names a number of sessions, as it was given.

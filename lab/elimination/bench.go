@@ -26,6 +26,7 @@ type Bench struct {
 	names          []string // its addresses
 	lookup         time.Duration
 	args           []string // of snag eliminate
+	struck         []string // suspects that only a run on the server rules out; none: there is no such run
 	in             *lab.Cgroup
 	closers        []func() error
 }

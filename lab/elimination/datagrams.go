@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"snag/internal/netns"
+	"snag/lab"
 )
 
 // overUDP is a service that answers datagrams; open: somebody listens.
@@ -73,6 +74,21 @@ var overDatagrams = []Situation{
 	{"udp-pmtu-blackhole", []string{"large-datagrams"}, nil, func(b *Bench) error {
 		b.service.work = 0
 		b.far(b.Duration("round trip", 300*time.Microsecond, 20*time.Millisecond), "--max-size", fmt.Sprint(b.Int("bytes that pass", 620, 1450)))
+		return b.overUDP(true)
+	}},
+	{"udp-fragments", []string{"fragments"}, []lab.Tool{lab.NFT}, func(b *Bench) error {
+		b.service.work = b.Duration("a datagram takes", 10*time.Microsecond, 300*time.Microsecond)
+		b.short()
+		// Before the kernel puts them together (the priority of defragmentation is -400).
+		b.Nft(b.server, "table inet lab {\n\tchain in {\n\t\ttype filter hook prerouting priority -450\n\t\tip frag-off & 0x3fff != 0 drop\n\t}\n}\n")
+		return b.overUDP(true)
+	}},
+	{"udp-far-without-echo", []string{"path-length"}, []lab.Tool{lab.NFT}, func(b *Bench) error {
+		// Nothing shows the round trip, so that the client alone cannot tell the path from the service.
+		b.struck = []string{"handler", "service"}
+		b.by, b.service.work = "", b.Duration("a datagram takes", 10*time.Microsecond, 300*time.Microsecond)
+		b.far(b.slow("long round trip"))
+		b.Nft(b.server, "table inet lab {\n\tchain in {\n\t\ttype filter hook input priority 0\n\t\ticmp type echo-request drop\n\t}\n}\n")
 		return b.overUDP(true)
 	}},
 	{"udp-well", nil, nil, func(b *Bench) error {

@@ -14,9 +14,9 @@ import (
 
 func TestMain(m *testing.M) { labtest.Main(m) }
 
-// inCheck are those that make check runs: each way of a request once, and a healthy one. All 23 take three and a
+// inCheck are those that make check runs: each way of a request once, and a healthy one. All 26 take four and a
 // half minutes: snag-lab eliminate runs them, and this test does with SNAG_ALL_SITUATIONS set.
-var inCheck = []string{"slow-resolver", "slow-tls", "slow-new-connections", "nagle-in-service", "well-near", "udp-closed-port", "udp-small-buffer", "udp-well"}
+var inCheck = []string{"slow-resolver", "slow-tls", "slow-new-connections", "nagle-in-service", "well-near", "queue-on-path", "udp-closed-port", "udp-small-buffer", "udp-fragments", "udp-well"}
 
 // Situations once, with sizes that seed 2 draws.
 func TestSituations(t *testing.T) {
@@ -68,18 +68,25 @@ func TestInCheck(t *testing.T) {
 func TestMark(t *testing.T) {
 	t.Parallel()
 	s := Situation{Name: "slow-tls", Guilty: []string{"tls"}}
-	right := mark(s, answer{Left: []standing{{"tls", "found"}, {"pool", "open"}}})
-	late := mark(s, answer{Left: []standing{{"pool", "found"}, {"tls", "found"}}})
-	struck := mark(s, answer{Left: []standing{{"pool", "open"}}, RuledOut: []standing{{"tls", "ruled out"}, {"resolver", "ruled out"}}})
+	right := mark(s, nil, answer{Left: []standing{{"tls", "found", ""}, {"pool", "open", ""}}})
+	late := mark(s, nil, answer{Left: []standing{{"pool", "found", ""}, {"tls", "found", ""}}})
+	struck := mark(s, nil, answer{Left: []standing{{"pool", "open", ""}}, RuledOut: []standing{{"tls", "ruled out", ""}, {"resolver", "ruled out", ""}}})
 	if !right.Right || late.Right || struck.Right || len(struck.RuledOut) != 1 || len(right.RuledOut) != 0 {
 		t.Errorf("%+v\n%+v\n%+v", right, late, struck)
 	}
 	well := Situation{Name: "well-near"}
-	if !mark(well, answer{Left: []standing{{"pool", "open"}}}).Right || mark(well, answer{Left: []standing{{"pool", "found"}}}).Right {
+	if !mark(well, nil, answer{Left: []standing{{"pool", "open", ""}}}).Right || mark(well, nil, answer{Left: []standing{{"pool", "found", ""}}}).Right {
 		t.Error("where all is well, nobody may be found")
 	}
+	far, struck2 := Situation{Name: "udp-far-without-echo", Guilty: []string{"path-length"}}, []string{"service"}
+	byIt, byAnother := []standing{{"service", "ruled out", "server"}}, []standing{{"service", "ruled out", "null"}}
+	if !mark(far, struck2, answer{Left: []standing{{"path-length", "open", ""}}, RuledOut: byIt}).Right ||
+		mark(far, struck2, answer{Left: []standing{{"path-length", "open", ""}}, RuledOut: byAnother}).Right ||
+		mark(far, struck2, answer{RuledOut: append(byIt, standing{"path-length", "ruled out", "server"})}).Right {
+		t.Error("the server's run is to rule out the service, and not the path")
+	}
 	var sum Sum
-	for _, o := range []Outcome{right, late, struck, mark(well, answer{})} {
+	for _, o := range []Outcome{right, late, struck, mark(well, nil, answer{})} {
 		sum.Add(o)
 	}
 	if sum != (Sum{faulty: 3, found: 1, left: 2, struck: 1, well: 1}) {
@@ -102,7 +109,20 @@ func TestGuiltyAreSuspects(t *testing.T) {
 			well++
 		}
 	}
-	if len(Situations) != 23 || well != 4 || len(guilty) != 18 {
-		t.Errorf("%d situations, %d well, %d guilty", len(Situations), well, len(guilty))
+	if len(Situations) != 26 || well != 4 {
+		t.Errorf("%d situations, %d well", len(Situations), well)
+	}
+	// Each suspect is guilty somewhere, and so each experiment is the one that shows it.
+	by := map[string]bool{elimination.TheRequest: true} // which shows no suspect
+	for _, s := range elimination.Suspects {
+		if !guilty[s.ID] {
+			t.Errorf("%s is guilty in no situation", s.ID)
+		}
+		by[s.By] = true
+	}
+	for _, e := range elimination.Experiments {
+		if !by[e.ID] {
+			t.Errorf("the experiment %s shows no suspect", e.ID)
+		}
 	}
 }

@@ -25,7 +25,8 @@ type Outcome struct {
 	Seconds   float64        `json:"seconds"`
 	// Measures are snag's own, to look at afterwards.
 	Measures json.RawMessage `json:"measures"`
-	// Right: one of the guilty is found, and named first; or nobody is found where all is well.
+	// Right: one of the guilty is found, and named first; or nobody is found where all is well. Where the run on the
+	// server is what decides: it rules the others out, and none of the guilty.
 	Right bool `json:"right"`
 	// RuledOut are the guilty ones that were ruled out.
 	RuledOut []string `json:"guilty_ruled_out"`
@@ -64,11 +65,11 @@ func Run(ctx context.Context, s Situation, seed uint64, o Options) (out Outcome,
 		return out, err
 	}
 	begun := time.Now()
-	said, err := b.eliminate(o)
+	said, err := b.fromBothEnds(o)
 	if err != nil {
 		return out, fmt.Errorf("%s, seed %d: %w", s.Name, seed, err)
 	}
-	out = mark(s, said)
+	out = mark(s, b.struck, said)
 	out.Seed, out.Values, out.Seconds = seed, b.Values, time.Since(begun).Seconds()
 	return out, nil
 }
@@ -82,11 +83,23 @@ type answer struct {
 	Measures json.RawMessage
 }
 
-type standing struct{ Suspect, State string }
+type standing struct{ Suspect, State, By string }
 
-func (b *Bench) eliminate(o Options) (a answer, err error) {
-	file := filepath.Join(b.Dir(), "eliminate.json")
-	argv := append([]string{"sh", "-c", `exec "$@" >"$0"`, file, o.Snag, "eliminate", b.url(), "--json"}, append(b.args, o.Args...)...)
+// fromBothEnds runs snag eliminate on the client, and before on the server where the situation needs that.
+func (b *Bench) fromBothEnds(o Options) (answer, error) {
+	if len(b.struck) > 0 {
+		if _, err := b.eliminate(o, b.server, "server.json", "--here"); err != nil {
+			return answer{}, err
+		}
+		b.args = append(b.args, "--server", filepath.Join(b.Dir(), "server.json"))
+	}
+	return b.eliminate(o, b.client, "eliminate.json")
+}
+
+// eliminate runs it in a namespace. What it prints is in a file.
+func (b *Bench) eliminate(o Options, in, name string, more ...string) (a answer, err error) {
+	file := filepath.Join(b.Dir(), name)
+	argv := append([]string{"sh", "-c", `exec "$@" >"$0"`, file, o.Snag, "eliminate", b.url(), "--json"}, append(append(more, b.args...), o.Args...)...)
 	if b.by != "" {
 		argv = b.Resolving(fmt.Sprintf("nameserver %s\n", b.addr), argv...)
 	}
@@ -94,7 +107,7 @@ func (b *Bench) eliminate(o Options) (a answer, err error) {
 	if b.in != nil {
 		how = append(how, lab.In(b.in))
 	}
-	p := b.Run(b.client, "eliminate", argv, how...)
+	p := b.Run(in, "eliminate", argv, how...)
 	code, err := b.Finish(p, within)
 	if err != nil {
 		return a, err
@@ -109,8 +122,8 @@ func (b *Bench) eliminate(o Options) (a answer, err error) {
 	return a, json.Unmarshal(raw, &a)
 }
 
-// mark compares what was said with what is true.
-func mark(s Situation, a answer) (out Outcome) {
+// mark compares what was said with what is true. struck are those that the server's run was to rule out.
+func mark(s Situation, struck []string, a answer) (out Outcome) {
 	out.Situation, out.First = s.Name, a.First
 	out.Measures = a.Measures
 	for _, l := range append(slices.Clone(a.Left), a.Untried...) {
@@ -129,5 +142,18 @@ func mark(s Situation, a answer) (out Outcome) {
 		return out
 	}
 	out.Right = len(out.Found) > 0 && slices.Contains(s.Guilty, out.Found[0])
+	if len(struck) > 0 {
+		out.Right = len(out.RuledOut) == 0 && len(out.Found) == 0 && byServer(struck, a.RuledOut)
+	}
 	return out
+}
+
+// byServer reports whether the server's run ruled all of them out.
+func byServer(struck []string, ruledOut []standing) bool {
+	for _, name := range struck {
+		if !slices.Contains(ruledOut, standing{name, "ruled out", "server"}) {
+			return false
+		}
+	}
+	return true
 }

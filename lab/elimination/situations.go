@@ -24,7 +24,7 @@ func (b *Bench) slow(name string) time.Duration {
 // Situations are those over TCP and those over UDP.
 var Situations = append(overConnections, overDatagrams...)
 
-// overConnections are fourteen, of which each has another suspect guilty, and three in which all is well.
+// overConnections are fifteen, of which each has another suspect guilty, and three in which all is well.
 var overConnections = []Situation{
 	{"slow-resolver", []string{"resolver"}, nil, func(b *Bench) error {
 		b.by, b.lookup = apiName, b.slow("a lookup takes")
@@ -34,6 +34,11 @@ var overConnections = []Situation{
 	{"dead-address", []string{"dead-address"}, []lab.Tool{lab.NFT}, deadAddress},
 	{"long-path", []string{"path-length"}, nil, func(b *Bench) error {
 		b.far(b.slow("long round trip"))
+		return b.listen()
+	}},
+	{"queue-on-path", []string{"path-queue"}, nil, func(b *Bench) error {
+		b.by = "" // lookups would wait as well
+		b.far(b.Duration("round trip", 500*time.Microsecond, 4*time.Millisecond), "--jitter", b.Duration("packets wait up to", 60*time.Millisecond, 150*time.Millisecond).String())
 		return b.listen()
 	}},
 	{"lossy-path", []string{"packet-loss"}, nil, func(b *Bench) error {

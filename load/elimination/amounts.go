@@ -53,6 +53,19 @@ func (m *Measures) rtt() (float64, bool) {
 	return least, least > 0
 }
 
+// queuedTrip is what half of the round trips take, where that may be far more than the shortest.
+func (m *Measures) queuedTrip() (usual float64, queued bool) {
+	if m.Local || m.Network != "tcp" || pathQueue(m).State == RuledOut {
+		return 0, false
+	}
+	for _, a := range m.Connect {
+		if a.N >= fewSamples && 2*a.Delayed < a.Tried {
+			return a.P50, true
+		}
+	}
+	return 0, false
+}
+
 // share judges a suspect by the time that it takes of another.
 func (m *Measures) share(by string, cost, of float64, what string) Standing {
 	s := Standing{By: by, Cost: max(0, cost), Why: fmt.Sprintf("%s: %s of %s", what, units.Short(max(0, cost)), units.Short(of))}

@@ -276,6 +276,55 @@ func TestRoute(t *testing.T) {
 	}
 }
 
+// A queue that is full while snag connects shows beside the shortest round trip of another experiment, and what waits
+// in it is not the service's.
+func TestAQueueThatIsFullForLong(t *testing.T) {
+	t.Parallel()
+	m := wellMeasured()
+	times := func(p50 float64) Times { return Times{N: 40, P50: p50, P90: 1.2 * p50, Most: 1.5 * p50} }
+	m.Secure, m.Kept = false, &Asked{Times: times(0.210)}
+	m.Connect = []Address{{Address: "10.0.0.1:80", Times: times(0.180), Least: 0.146, Tried: 20}}
+	m.Path.Least = 0.064
+	null := Asked{Times: times(0.211)}
+	m.Null = &Null{Asked: Asked{Times: times(0.206)}, Null: &null}
+	if s := states(m); s["path-queue"] != Found || s["service"] == Found {
+		t.Errorf("%v", s)
+	}
+	m.Path = nil // then it is open, as nothing shows the path without its queue, and the service is not accused
+	m.Connect[0].Least = 0.120
+	if s := states(m); s["path-queue"] == RuledOut || s["service"] == Found {
+		t.Errorf("%v", s)
+	}
+}
+
+// Probes that a hop did not answer, the spread of its times, and where TCP goes another way.
+func TestRouteOfSeveralProbes(t *testing.T) {
+	t.Parallel()
+	udp := []Hop{{TTL: 1, Address: "10.0.0.1", RTT: 0.001, Sent: 5, Answered: 3, Least: 0.001, Most: 0.002}, {TTL: 2, Address: "10.0.9.9", RTT: 0.081, End: true, Sent: 5, Answered: 5, Least: 0.079, Most: 0.12}}
+	if got := Route(udp); got != "2 hops; number 2 of them (10.0.9.9) adds 80 ms (79 ms to 120 ms); number 1 answered 3 of 5 probes" {
+		t.Errorf("%q", got)
+	}
+	for want, tcp := range map[string][]Hop{
+		"":                                nil,
+		"the same way by TCP to the port": {{TTL: 1, Address: "10.0.0.1"}, {TTL: 2, Address: "10.0.9.9", End: true}},
+		"by TCP to the port number 1 is 10.0.0.2 instead of 10.0.0.1":                       {{TTL: 1, Address: "10.0.0.2"}, {TTL: 2, Address: "10.0.9.9", End: true}},
+		"by TCP to the port no answer behind number 1 (10.0.0.1)":                           {{TTL: 1, Address: "10.0.0.1"}},
+		"by TCP to the port number 1 is 10.0.9.9 instead of 10.0.0.1, the host is number 1": {{TTL: 1, Address: "10.0.9.9", End: true}},
+	} {
+		if got := ByTCP(udp, tcp); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := ByTCP(udp[:1], udp); got != "by TCP to the port the host answers as number 2, and not by UDP" {
+		t.Errorf("%q", got)
+	}
+	m := wellMeasured()
+	m.Path.Hops, m.Path.ByTCP = udp, udp[:1]
+	if n := pathNumber(m); !strings.Contains(n, "answered 3 of 5 probes") || !strings.Contains(n, "no answer behind number 1") {
+		t.Error(n)
+	}
+}
+
 // What was not done is said, and is no chapter.
 func TestNotDone(t *testing.T) {
 	t.Parallel()

@@ -41,8 +41,16 @@ type Echo struct {
 type Hop struct {
 	TTL     int     `json:"ttl"`
 	Address string  `json:"address"` // "": no answer
-	RTT     float64 `json:"rtt"`
+	RTT     float64 `json:"rtt"`     // the median
 	End     bool    `json:"end"`
+	// Sent probes and those that were answered, and the shortest and the longest time. A router reports a limited
+	// number of packets a second: fewer answers are no loss on the way, unless the hops behind it answer fewer as well.
+	Sent     int     `json:"sent"`
+	Answered int     `json:"answered"`
+	Least    float64 `json:"min"`
+	Most     float64 `json:"max"`
+	// Times are those of the probes while they run.
+	Times []float64 `json:"-"`
 }
 
 // Size are requests and answers that fill segments.

@@ -41,27 +41,10 @@ func pathNumber(m *Measures) string {
 	if r := Route(p.Hops); r != "" {
 		parts = append(parts, r)
 	}
+	if r := ByTCP(p.Hops, p.ByTCP); r != "" {
+		parts = append(parts, r)
+	}
 	return strings.Join(parts, ", ")
-}
-
-// Route says how many hops there are, and which one adds most to the round trip.
-func Route(hops []Hop) string {
-	var most, before Hop
-	added, n := 0.0, 0
-	for _, h := range hops {
-		if h.Address == "" {
-			continue
-		}
-		n = h.TTL
-		if h.RTT-before.RTT > added {
-			added, most = h.RTT-before.RTT, h
-		}
-		before = h
-	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s; number %d of them (%s) adds %s", units.Plural(n, "hop"), most.TTL, most.Address, short(added))
 }
 
 func sizeNumber(m *Measures) string {

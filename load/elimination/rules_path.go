@@ -31,7 +31,12 @@ func pathQueue(m *Measures) Standing {
 		if 2*a.Delayed >= a.Tried {
 			return Standing{Why: "not measured: most connects waited for a SYN to be sent again"}
 		}
-		return m.share(Connects, a.P50-a.Least, max(m.kept(), a.P50), "beyond the shortest, half of the round trips take")
+		// Packets may wait for as long as the connects last: others' round trips count too.
+		least := a.Least
+		if rtt, known := m.rtt(); known {
+			least = min(least, rtt)
+		}
+		return m.share(Connects, a.P50-least, max(m.kept(), a.P50), "beyond the shortest, half of the round trips take")
 	}
 	return Standing{Why: "not measured: too few connects succeeded"}
 }

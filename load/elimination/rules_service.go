@@ -63,6 +63,9 @@ func service(m *Measures) Standing {
 	case !known && !m.Local:
 		return Standing{Why: "not measured: the round trip is not known"}
 	}
+	if usual, queued := m.queuedTrip(); queued { // what waits on the path is not the service's
+		rtt = usual
+	}
 	if m.Own != nil {
 		rtt += m.Own.P50
 	}

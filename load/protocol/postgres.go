@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -14,8 +15,9 @@ import (
 // Postgres sends one statement again and again as a simple query (PostgreSQL's frontend/backend
 // protocol 3.0, 54.2.2).
 type Postgres struct {
-	writes [][]byte
-	config *pgconn.Config
+	writes  [][]byte
+	config  *pgconn.Config
+	prefers bool // TLS, where the server has it (sslmode=prefer, the default)
 }
 
 // NewPostgres reads a URL as psql takes it. Whatever it lacks comes from the environment, such as
@@ -25,8 +27,9 @@ func NewPostgres(url, statement string) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Fallbacks = nil
-	return &Postgres{[][]byte{message('Q', append([]byte(statement), 0))}, c}, nil
+	prefers := c.TLSConfig != nil && slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil })
+	c.Fallbacks = nil // these are connections of their own
+	return &Postgres{[][]byte{message('Q', append([]byte(statement), 0))}, c, prefers}, nil
 }
 
 func message(kind byte, payload []byte) []byte {
@@ -44,6 +47,17 @@ func (p *Postgres) Server() Server {
 // Login implements Login.
 func (p *Postgres) Login(ctx context.Context, c net.Conn) (net.Conn, error) {
 	config := p.config.Copy()
+	if p.prefers {
+		has, err := offersTLS(ctx, c)
+		switch {
+		case err != nil:
+			return nil, err
+		case has:
+			c = &offered{Conn: c, asks: len(sslRequest), answer: []byte{'S'}}
+		default:
+			config.TLSConfig = nil
+		}
+	}
 	config.DialFunc = func(context.Context, string, string) (net.Conn, error) { return c, nil }
 	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
 	conn, err := pgconn.ConnectConfig(ctx, config)

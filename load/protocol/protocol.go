@@ -30,6 +30,7 @@ type Got struct {
 	Done   int // answers
 	Failed int // of these: errors in the protocol's own words
 	Stale  int // datagrams that answer an earlier request
+	Odd    int // of Done: they have another size than was awaited
 	// Last: the other side closes the connection after this answer.
 	Last bool
 }

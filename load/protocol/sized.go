@@ -20,7 +20,7 @@ func (p Sized) Bytes() int { return sizeOf(p.Writes) }
 func (p Sized) New() Conversation {
 	if p.Datagram {
 		own := append([]byte(nil), p.Writes[0]...)
-		return &datagrams{writes: [][]byte{own}, silent: p.Answer == 0 || p.OneWay, asIs: p.AsIs}
+		return &datagrams{writes: [][]byte{own}, answer: p.Answer, silent: p.Answer == 0 || p.OneWay, asIs: p.AsIs}
 	}
 	return &sized{fixed: p.Writes, size: p.Answer, oneWay: p.OneWay}
 }
@@ -56,6 +56,7 @@ func (r *sized) Read(b []byte) (Got, error) {
 // answers the last request or one that was given up.
 type datagrams struct {
 	writes       [][]byte
+	answer       int // bytes
 	silent, asIs bool
 	number       int64
 }
@@ -80,7 +81,11 @@ func (d *datagrams) Read(b []byte) (Got, error) {
 			return Got{Stale: 1}, nil
 		}
 	}
-	return Got{Done: 1}, nil
+	got := Got{Done: 1}
+	if len(b) != d.answer {
+		got.Odd = 1
+	}
+	return got, nil
 }
 
 // echo answers with so many bytes, the first of which are the request's.

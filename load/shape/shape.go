@@ -26,6 +26,8 @@ type Point struct {
 	DueP50, DueP99 float64
 	Lag            float64 // how late snag itself sent, at the median
 	Why            string  // why the figures are not the service's; "": they are
+	DueWhy         string  // why the times since each was due are not, beside Why; "": they are
+	Failed         bool    // the run could not be made, for the reason in Why: there are no figures
 }
 
 // At is what the repeats at one rate on one number of connections have in common: the medians, and
@@ -36,6 +38,9 @@ type At struct {
 	Repeats   int     // of these figures that are the service's
 	Of        int
 }
+
+// Solid reports whether enough repeats have figures of the service for a finding.
+func (a At) Solid() bool { return a.Repeats >= leastSolid }
 
 // Join joins the repeats, by connections and rate. Runs whose figures are not the service's count only
 // where all are.
@@ -59,7 +64,7 @@ func Join(points []Point) (out []At) {
 		for _, f := range []func(*Point) *float64{
 			func(p *Point) *float64 { return &p.Answers }, func(p *Point) *float64 { return &p.Open },
 			func(p *Point) *float64 { return &p.Mean }, func(p *Point) *float64 { return &p.P50 }, func(p *Point) *float64 { return &p.P90 }, func(p *Point) *float64 { return &p.P99 },
-			func(p *Point) *float64 { return &p.DueP50 }, func(p *Point) *float64 { return &p.DueP99 }, func(p *Point) *float64 { return &p.Lag },
+			func(p *Point) *float64 { return &p.Lag },
 		} {
 			var values []float64
 			for _, p := range good {
@@ -67,6 +72,7 @@ func Join(points []Point) (out []At) {
 			}
 			*f(&a.Point) = median(values)
 		}
+		a.joinDue(good)
 		a.Low, a.High = good[0].P50, good[0].P50
 		a.Lost, a.Sent = 0, 0
 		for _, p := range good {
@@ -79,6 +85,26 @@ func Join(points []Point) (out []At) {
 		return cmp.Or(cmp.Compare(a.Conns, b.Conns), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Rate, b.Rate))
 	})
 	return out
+}
+
+// joinDue takes the times since requests were due of those repeats in which these are the service's. Where they are in
+// none, there are none.
+func (a *At) joinDue(all []Point) {
+	var p50, p99 []float64
+	a.DueP50, a.DueP99, a.DueWhy = 0, 0, ""
+	why := ""
+	for _, p := range all {
+		if p.DueWhy != "" || p.DueP50 == 0 {
+			why = cmp.Or(p.DueWhy, why)
+			continue
+		}
+		p50, p99 = append(p50, p.DueP50), append(p99, p.DueP99)
+	}
+	if len(p50) == 0 {
+		a.DueWhy = why
+		return
+	}
+	a.DueP50, a.DueP99 = median(p50), median(p99)
 }
 
 func median(v []float64) float64 {

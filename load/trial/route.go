@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,20 +18,75 @@ const (
 	// firstPort is where traceroute's UDP probes begin: a port on which hardly anybody listens.
 	firstPort = 33434
 	hopWithin = time.Second
+	// probesUDP and probesTCP of each hop: as mtr, several show a spread. Linux reports six of a sender at once, and
+	// then one a second (icmp_ratelimit and XRLIM_BURST_FACTOR, net/ipv4/icmp.c): more would look like loss.
+	probesUDP = 5
+	probesTCP = 3
+	roundEach = 300 * time.Millisecond
 )
 
 // probe is one packet whose TTL ends on the way, or at the host.
 type probe struct {
-	fd   int
-	hop  elimination.Hop
-	sent time.Time
-	over bool
+	fd      int
+	ttl     int
+	sent    time.Time
+	over    bool
+	from    string // who reported it
+	took    float64
+	reached bool
 }
 
-// route sends one probe for each hop at the same time, by UDP or by TCP's SYN to the port itself, and reads
-// who reported it (ip(7), IP_RECVERR): it needs no root.
+// route sends probes for each hop at the same time, by UDP or by TCP's SYN to the port itself, and reads who reported
+// them (ip(7), IP_RECVERR): it needs no root. It does so several times, from the second on for the hops that there are.
 func route(ctx context.Context, to netip.AddrPort, hops int, tcp bool) ([]elimination.Hop, error) {
-	var all []*probe
+	rounds := probesUDP
+	if tcp {
+		rounds = probesTCP
+	}
+	var out []elimination.Hop
+	for n := range rounds {
+		began := time.Now()
+		all, err := oneRound(ctx, to, hops, within(out), tcp)
+		if err != nil {
+			return nil, err
+		}
+		out = addRound(out, all)
+		if n > 0 || slices.ContainsFunc(out, func(h elimination.Hop) bool { return h.End }) { // any packet can be lost
+			out = known(out)
+		}
+		if hops = len(out); hops == 0 || ctx.Err() != nil {
+			break
+		}
+		if n+1 < rounds {
+			pauseUntil(ctx, began.Add(roundEach))
+		}
+	}
+	return summed(out), nil
+}
+
+// within is how long answers are awaited: three times as long as the slowest that came, if any did.
+func within(seen []elimination.Hop) time.Duration {
+	slowest := 0.0
+	for _, h := range seen {
+		for _, t := range h.Times {
+			slowest = max(slowest, t)
+		}
+	}
+	if slowest == 0 {
+		return hopWithin
+	}
+	return min(hopWithin, max(roundEach, time.Duration(3*slowest*float64(time.Second))))
+}
+
+func pauseUntil(ctx context.Context, at time.Time) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Until(at)):
+	}
+}
+
+// oneRound sends one probe for each hop.
+func oneRound(ctx context.Context, to netip.AddrPort, hops int, wait time.Duration, tcp bool) (all []*probe, err error) {
 	defer func() {
 		for _, p := range all {
 			unix.Close(p.fd)
@@ -39,53 +95,19 @@ func route(ctx context.Context, to netip.AddrPort, hops int, tcp bool) ([]elimin
 	for ttl := 1; ttl <= hops; ttl++ {
 		p, err := sendProbe(to, ttl, tcp)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		all = append(all, p)
 	}
-	readProbes(ctx, all, to.Addr(), tcp)
-	for _, p := range all {
-		p.again(tcp)
-	}
-	readProbes(ctx, all, to.Addr(), tcp)
-	return hopsOf(all), nil
-}
-
-// readProbes reads what is reported of probes for half of the time that they have.
-func readProbes(ctx context.Context, all []*probe, target netip.Addr, tcp bool) {
-	for until := time.Now().Add(hopWithin / 2); time.Now().Before(until) && ctx.Err() == nil; {
+	for until := time.Now().Add(wait); time.Now().Before(until) && ctx.Err() == nil; {
 		if !awaitProbes(all, time.Until(until)) {
 			break
 		}
 		for _, p := range all {
-			p.read(target, tcp)
+			p.read(to.Addr(), tcp)
 		}
 	}
-}
-
-// again sends a probe once more that nobody reported. Hosts and routers report a limited number of packets a
-// second (icmp(7), icmp_ratelimit), and any packet can be lost. TCP sends its SYN again by itself.
-func (p *probe) again(tcp bool) {
-	if p.over || tcp {
-		return
-	}
-	p.sent = time.Now()
-	_, _ = unix.Write(p.fd, []byte("snag")) // what it is refused for, read sees
-}
-
-// hopsOf ends at the host, or at the last one that answered.
-func hopsOf(all []*probe) (out []elimination.Hop) {
-	last := 0
-	for i, p := range all {
-		out = append(out, p.hop)
-		if p.hop.Address != "" {
-			last = i + 1
-		}
-		if p.hop.End {
-			break
-		}
-	}
-	return out[:min(last, len(out))]
+	return all, nil
 }
 
 func sendProbe(to netip.AddrPort, ttl int, tcp bool) (*probe, error) {
@@ -103,7 +125,7 @@ func sendProbe(to netip.AddrPort, ttl int, tcp bool) (*probe, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a socket: %w", err)
 	}
-	p := &probe{fd: fd, hop: elimination.Hop{TTL: ttl}, sent: time.Now()}
+	p := &probe{fd: fd, ttl: ttl, sent: time.Now()}
 	err = errors.Join(unix.SetsockoptInt(fd, level, errs, 1), unix.SetsockoptInt(fd, level, limit, ttl))
 	if err == nil {
 		err = unix.Connect(fd, sockaddr(to))
@@ -158,5 +180,5 @@ func (p *probe) read(target netip.Addr, tcp bool) {
 }
 
 func (p *probe) end(from netip.Addr, reached bool) {
-	p.hop.Address, p.hop.RTT, p.hop.End, p.over = from.String(), time.Since(p.sent).Seconds(), reached, true
+	p.from, p.took, p.reached, p.over = from.String(), time.Since(p.sent).Seconds(), reached, true
 }

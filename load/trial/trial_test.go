@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -168,10 +169,37 @@ func TestEchoAndRoute(t *testing.T) {
 		defer l.Close()
 		for _, tcp := range []bool{false, true} {
 			hops, err := route(context.Background(), netip.MustParseAddrPort(l.Addr().String()), 3, tcp)
-			if err != nil || len(hops) != 1 || !hops[0].End || hops[0].Address != a {
+			if err != nil || len(hops) != 1 || !hops[0].End || hops[0].Address != a || hops[0].Sent < 3 || hops[0].Answered == 0 || hops[0].Least > hops[0].RTT || hops[0].RTT > hops[0].Most {
 				t.Errorf("%s, TCP %v: %+v, %v", a, tcp, hops, err)
 			}
 		}
+	}
+}
+
+// A probe that is lost is counted, and a hop that is not the last one known is none.
+func TestHops(t *testing.T) {
+	t.Parallel()
+	first := []*probe{{ttl: 1, from: "10.0.0.1", took: 0.003}, {ttl: 2}, {ttl: 3, from: "10.0.0.3", took: 0.02, reached: true}, {ttl: 4, from: "10.0.0.3", took: 0.02, reached: true}}
+	hops := known(addRound(nil, first))
+	if len(hops) != 3 {
+		t.Fatalf("%+v", hops)
+	}
+	if w := within(hops); w != roundEach || within(nil) != hopWithin {
+		t.Errorf("%v", w)
+	}
+	hops = addRound(hops, []*probe{{ttl: 1}, {ttl: 2, from: "10.0.0.2", took: 0.01}, {ttl: 3, from: "10.0.0.3", took: 0.04, reached: true}})
+	hops = summed(addRound(hops, []*probe{{ttl: 1, from: "10.0.0.9", took: 0.001}, {ttl: 2}, {ttl: 3, from: "10.0.0.3", took: 0.03, reached: true}}))
+	for i, want := range []elimination.Hop{
+		{TTL: 1, Address: "10.0.0.1", Sent: 3, Answered: 2, RTT: 0.003, Least: 0.001, Most: 0.003},
+		{TTL: 2, Address: "10.0.0.2", Sent: 3, Answered: 1, RTT: 0.01, Least: 0.01, Most: 0.01},
+		{TTL: 3, Address: "10.0.0.3", Sent: 3, Answered: 3, RTT: 0.03, Least: 0.02, Most: 0.04, End: true},
+	} {
+		if !reflect.DeepEqual(hops[i], want) {
+			t.Errorf("%+v, want %+v", hops[i], want)
+		}
+	}
+	if gone := known(addRound(nil, []*probe{{ttl: 1}, {ttl: 2}})); len(gone) != 0 {
+		t.Errorf("nobody answered: %+v", gone)
 	}
 }
 

@@ -54,6 +54,7 @@ type life struct {
 	begun       int64 // Unix ns
 	first, last uint64
 	bytes       int64
+	corked      bool // TCP_CORK: the kernel joins what is written until it is taken back
 }
 
 // mostKept of a conversation are kept: some 20 MB.
@@ -90,7 +91,7 @@ func (k *keeper) called(c *Called) {
 		k.pids[c.PID] = true
 		l.serves = l.serves || c.Serves
 		l.bytes += c.Bytes
-		l.c.Events = append(l.c.Events, conversation.Event{Begin: time.Duration(c.Begin - l.begun), End: time.Duration(c.End - l.begun), Out: !c.Read, Bytes: int(c.Bytes)})
+		l.c.Events = append(l.c.Events, conversation.Event{Begin: time.Duration(c.Begin - l.begun), End: time.Duration(c.End - l.begun), Out: !c.Read, Bytes: int(c.Bytes), Joins: !c.Read && (l.corked || moreFollows(c.Args))})
 	case c.Bytes > 0:
 		k.full = true
 	}

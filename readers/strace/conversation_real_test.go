@@ -22,6 +22,7 @@ import socket, sys, time
 s = socket.socket()
 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 50000)
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
 s.settimeout(2.5)
 s.connect(("127.0.0.1", int(sys.argv[1])))
 for i in range(5):
@@ -32,8 +33,10 @@ for i in range(5):
     time.sleep(0.1)
 `
 
-// What the strace of this host writes of a client is what the client does.
-func TestConversationOfARealTrace(t *testing.T) {
+// traced runs a program of Python, which is given the port of a server that answers each 100 bytes with 10, under the
+// strace of this host.
+func traced(t *testing.T, program string) (path string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -56,10 +59,16 @@ func TestConversationOfARealTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "trace.txt")
-	if said, err := exec.Command("strace", "-f", "-tt", "-T", "-o", path, python, "-c", talker, port).CombinedOutput(); err != nil {
+	path = filepath.Join(t.TempDir(), "trace.txt")
+	if said, err := exec.Command("strace", "-f", "-tt", "-T", "-o", path, python, "-c", program, port).CombinedOutput(); err != nil {
 		t.Fatalf("strace: %v: %s", err, said)
 	}
+	return path
+}
+
+// What the strace of this host writes of a client is what the client does.
+func TestConversationOfARealTrace(t *testing.T) {
+	path := traced(t, talker)
 	c, err := Conversation(context.Background(), path, 0, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +77,7 @@ func TestConversationOfARealTrace(t *testing.T) {
 	if want := pausesBetweenWrites(t, path); split != want {
 		t.Errorf("%d messages are in two, want %d", split, want)
 	}
-	if len(m) != 5 || c.NoDelay == nil || !*c.NoDelay || c.ReceiveBuffer != 50000 || c.Timeout != 2500*time.Millisecond {
+	if len(m) != 5 || c.NoDelay == nil || !*c.NoDelay || c.ReceiveBuffer != 50000 || c.Congestion != "reno" || c.Timeout != 2500*time.Millisecond {
 		t.Fatalf("%d messages, %+v", len(m), c.Set)
 	}
 	for i, one := range m {
@@ -129,4 +138,38 @@ func pausesBetweenWrites(t *testing.T, path string) (n int) {
 		end = begin.Add(took)
 	}
 	return n
+}
+
+// corker sends 20 and 80 bytes that the kernel joins: by a flag, and then by TCP_CORK.
+const corker = `
+import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.send(b"x" * 20, socket.MSG_MORE)
+s.send(b"y" * 80)
+n = 0
+while n < 10: n += len(s.recv(100))
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+s.send(b"x" * 20)
+s.send(b"y" * 80)
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+n = 0
+while n < 10: n += len(s.recv(100))
+`
+
+// Joined writes of a real trace are one write each.
+func TestJoinedWritesOfARealTrace(t *testing.T) {
+	path := traced(t, corker)
+	c, err := Conversation(context.Background(), path, 0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := c.Messages()
+	for _, one := range m {
+		if !slices.Equal(one.Writes, []int{100}) || one.Answer != 10 {
+			t.Errorf("%+v", one)
+		}
+	}
+	if len(m) != 2 {
+		t.Errorf("%d messages: %+v", len(m), m)
+	}
 }

@@ -116,6 +116,36 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
+// Writes that the kernel joins, by a flag of each or by TCP_CORK, are one write.
+func TestJoinedWrites(t *testing.T) {
+	for text, want := range map[string][]int{
+		`send(5, "a"..., 10, 0) = 10`:                                {10, 90},
+		`send(5, "a"..., 10, MSG_MORE) = 10`:                         {100},
+		`sendto(5, "a"..., 10, MSG_NOSIGNAL|MSG_MORE, NULL, 0) = 10`: {100},
+		`sendto(5, "MSG_MORE"..., 10, MSG_NOSIGNAL, NULL, 0) = 10`:   {10, 90},
+		`sendmsg(5, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="a", iov_len=10}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, MSG_MORE) = 10`:     {100},
+		"setsockopt(5, SOL_TCP, TCP_CORK, [1], 4) = 0\nwrite(5, \"a\"..., 10) = 10":                                                                        {100},
+		"setsockopt(5, SOL_TCP, TCP_CORK, [1], 4) = 0\nwrite(5, \"a\"..., 4) = 4\nwrite(5, \"a\"..., 6) = 6\nsetsockopt(5, SOL_TCP, TCP_CORK, [0], 4) = 0": {10, 90},
+	} {
+		c, err := conversationOf(t, text+"\nwrite(5, \"b\"..., 90) = 90\nread(5, \"ok\"..., 100) = 2\n", 0, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Messages(); !reflect.DeepEqual(got, []conversation.Message{{Writes: want, Answer: 2}}) {
+			t.Errorf("%s: %+v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestCongestionControl(t *testing.T) {
+	for value, want := range map[string]string{`"cubic", 5`: "cubic", `"bbr\0", 4`: "", `[1869505906], 4`: "reno", `[1], 4`: "", `NULL, 0`: "", `"bb`: "bb"} {
+		c, err := conversationOf(t, "setsockopt(5, SOL_TCP, TCP_CONGESTION, "+value+") = 0\nwrite(5, \"b\"..., 90) = 90\n", 0, 5)
+		if err != nil || c.Congestion != want || (want != "") != strings.Contains(strings.Join(c.Set, ";"), "TCP_CONGESTION "+want+" (line 1)") {
+			t.Errorf("%s: %q %q, want %q, %v", value, c.Congestion, c.Set, want, err)
+		}
+	}
+}
+
 // Whatever a trace holds, a conversation has no more bytes than its calls, and nothing panics.
 func FuzzConversation(f *testing.F) {
 	f.Add([]byte(aClient))

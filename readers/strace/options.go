@@ -20,6 +20,12 @@ func (l *life) option(c *Called) {
 		l.timeout(d, fmt.Sprintf("%s (line %d)", name, c.Line))
 		return
 	}
+	if string(name) == "TCP_CONGESTION" {
+		if l.c.Congestion = algorithm(value); l.c.Congestion != "" {
+			said(l.c.Congestion)
+		}
+		return
+	}
 	n, ok := inBrackets(value)
 	if !ok {
 		return
@@ -32,6 +38,8 @@ func (l *life) option(c *Called) {
 	case "TCP_QUICKACK":
 		l.c.QuickAck = &on
 		said(fmt.Sprint(n))
+	case "TCP_CORK":
+		l.cork(on)
 	case "SO_SNDBUF":
 		l.c.SendBuffer = n
 		said(fmt.Sprintf("%d bytes", n))
@@ -40,6 +48,43 @@ func (l *life) option(c *Called) {
 		said(fmt.Sprintf("%d bytes", n))
 	}
 }
+
+// cork notes whether the kernel joins the writes that follow. When it no longer does, what it has is sent.
+func (l *life) cork(on bool) {
+	l.corked = on
+	for i := len(l.c.Events) - 1; i >= 0 && !on; i-- {
+		if e := &l.c.Events[i]; e.Out {
+			e.Joins = false
+			return
+		}
+	}
+}
+
+// moreFollows reports whether a call has the flag that joins its bytes with the next call's (send(2)):
+// (5, "GET"..., 20, MSG_MORE|MSG_NOSIGNAL, NULL, 0). The data may have these letters too.
+func moreFollows(args []byte) bool {
+	return bytes.Contains(args[bytes.LastIndexByte(args, '"')+1:], []byte("MSG_MORE"))
+}
+
+// algorithm reads the name of one of congestion control, as "cubic". strace shows those of four letters as a number.
+func algorithm(value []byte) string {
+	name := value
+	if rest, ok := bytes.CutPrefix(value, []byte{'['}); ok {
+		n, _ := number(rest)
+		name = binary.LittleEndian.AppendUint32(nil, uint32(n)) //nolint:gosec // its four bytes
+	} else if rest, ok := bytes.CutPrefix(value, []byte{'"'}); ok {
+		name = unescape(make([]byte, 0, mostName), rest)
+	}
+	for _, c := range name {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return ""
+		}
+	}
+	return string(name)
+}
+
+// mostName is what the kernel takes of such a name (TCP_CA_NAME_MAX, include/net/tcp.h).
+const mostName = 16
 
 // timeout takes the first that is found: a program sets it once, and a poll with less time left follows.
 func (l *life) timeout(d time.Duration, from string) {

@@ -83,6 +83,9 @@ func (l Loaded) Text(w io.Writer) {
 	for _, line := range losses(r) {
 		fmt.Fprintln(w, line)
 	}
+	for _, a := range r.Advice() {
+		fmt.Fprint(w, shown.Wrapped(a, wide))
+	}
 }
 
 func row(w io.Writer, name string, h *hdrhistogram.Histogram) {
@@ -118,6 +121,12 @@ func losses(r *load.Result) []string {
 	if r.Unasked > 0 {
 		out = append(out, fmt.Sprintf("%s: answers without a request, or that came too late", units.Count(float64(r.Unasked))))
 	}
+	if r.Odd > 0 {
+		out = append(out, fmt.Sprintf("%s: answers of another size (--reply)", units.Count(float64(r.Odd))))
+	}
+	if r.Early > 0 {
+		out = append(out, fmt.Sprintf("%s: answers before the request was sent whole", units.Count(float64(r.Early))))
+	}
 	return out
 }
 
@@ -138,7 +147,7 @@ func (l Loaded) JSON(w io.Writer) error {
 	}
 	out := map[string]any{
 		"version": 1, "target": r.Plan.Target.Name, "connections": r.Plan.Conns, "seconds": r.Took.Seconds(),
-		"rate_asked": r.Plan.Rate, "rate": r.Rate(), "sent": r.Sent, "answered": r.Done, "errors": r.Failed, "unasked": r.Unasked, "closed": r.Closed, "lost": lost,
+		"rate_asked": r.Plan.Rate, "rate": r.Rate(), "sent": r.Sent, "answered": r.Done, "errors": r.Failed, "unasked": r.Unasked, "other_size": r.Odd, "early": r.Early, "closed": r.Closed, "lost": lost,
 		"open": r.Open, "behind": r.Behind, "busy": r.Busy, "not_the_services": r.Honest(),
 		"since_due": seconds(r.FromDue), "since_sent": seconds(r.FromSent), "own_lag": seconds(r.Lag),
 	}
@@ -156,6 +165,9 @@ func (l Loaded) JSON(w io.Writer) error {
 	}
 	if r.Behind > 0 {
 		out["growth"], out["growth_predicted"] = r.Growth()
+	}
+	if a := r.Advice(); a != nil {
+		out["advice"] = a
 	}
 	if l.Null != nil {
 		out["empty_server"] = seconds(l.Null.FromSent)

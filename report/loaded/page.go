@@ -24,6 +24,9 @@ func (s Sweep) HTML(w io.Writer) error {
 	for _, text := range s.Read.Sentences {
 		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(capital(text)))
 	}
+	if s.Ended != "" {
+		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(s.early()))
+	}
 	b.WriteString(`<p class="legend">`)
 	for _, m := range marks {
 		fmt.Fprintf(&b, `<span><i class="%s"></i>%s</span>`, m.Class, m.Name)
@@ -33,6 +36,9 @@ func (s Sweep) HTML(w io.Writer) error {
 		on := shape.Of(all, g)
 		fmt.Fprintf(&b, "<h2>%s</h2>\n%s\n", html.EscapeString(headOf(on[0], false)), svg(on, s.Read.Knee))
 		b.WriteString(table(rowsOf(on)))
+	}
+	for _, a := range s.Read.Advice {
+		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(a))
 	}
 	b.WriteString("</body></html>\n")
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -56,14 +62,28 @@ func table(rows [][]string) string {
 	return b.String()
 }
 
+// noteOf is why a row, or its last time, is not the service's.
+func noteOf(a shape.At) string {
+	switch {
+	case a.Repeats == 0 && a.Why != "":
+		return whyOf(a)
+	case a.DueWhy != "":
+		return "since due: " + a.DueWhy
+	}
+	return ""
+}
+
 func rowsOf(all []shape.At) (out [][]string) {
 	for _, a := range all {
-		r := []string{units.Count(a.Rate), units.Count(a.Answers), "-", "-", "-", units.Count(float64(a.Lost)), a.Why}
+		r := []string{units.Count(a.Rate), units.Count(a.Answers), "-", "-", "-", units.Count(float64(a.Lost)), noteOf(a)}
 		if a.P50 > 0 {
-			r[2], r[3], r[4] = short(a.P50), short(a.P99), short(a.DueP99)
+			r[2], r[3] = short(a.P50), short(a.P99)
 		}
-		if a.Repeats > 0 {
-			r[6] = ""
+		if a.DueP99 > 0 {
+			r[4] = short(a.DueP99)
+		}
+		if a.Failed {
+			r[1], r[5] = "-", "-"
 		}
 		out = append(out, r)
 	}

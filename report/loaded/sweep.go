@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"snag/internal/shown"
@@ -16,8 +17,9 @@ import (
 // Sweep is what came of many rates, and of the experiments that followed.
 type Sweep struct {
 	Target string
-	Points []shape.Point
-	Read   load.Reading
+	load.Swept
+	Read load.Reading
+	Null *load.Result // of an empty server; nil: none was asked
 }
 
 // Text writes what the shape says first, then each rate with a bar for its p50.
@@ -27,6 +29,9 @@ func (s Sweep) Text(w io.Writer) {
 			line = s.Target + ": " + line
 		}
 		fmt.Fprint(w, shown.Wrapped(line, wide))
+	}
+	if s.Ended != "" {
+		fmt.Fprint(w, shown.Wrapped(s.early(), wide))
 	}
 	all := shape.Join(s.Points)
 	scale := scaleOf(all)
@@ -46,19 +51,64 @@ func (s Sweep) Text(w io.Writer) {
 		}
 		note := ""
 		if a.Repeats == 0 && a.Why != "" {
-			why = append(why, a.Why)
-			note = fmt.Sprintf(" (%d)", len(why))
+			text := whyOf(a)
+			if !slices.Contains(why, text) {
+				why = append(why, text)
+			}
+			note = fmt.Sprintf(" (%d)", slices.Index(why, text)+1)
 		}
 		if a.P50 == 0 {
-			fmt.Fprintf(w, "%12s%12s%10s%10s  no answer%s\n", first, units.Count(a.Answers), "-", "-", note)
+			fmt.Fprintf(w, "%12s%12s%10s%10s  %s%s\n", first, answersOf(a), "-", "-", nothingOf(a), note)
 			continue
 		}
 		fmt.Fprintf(w, "%12s%12s%10s%10s  %s%s\n", first, units.Count(a.Answers), short(a.P50), short(a.P99), scale.bar(a.P50), note)
 	}
 	fmt.Fprintln(w, "\ntimes are since each request was sent: medians of the repeats")
+	fmt.Fprint(w, emptyServer(s.Null))
 	for i, text := range why {
-		fmt.Fprint(w, shown.Wrapped(fmt.Sprintf("(%d) not the service's figures: %s", i+1, text), wide))
+		fmt.Fprint(w, shown.Wrapped(fmt.Sprintf("(%d) %s", i+1, text), wide))
 	}
+	for _, a := range s.Read.Advice {
+		fmt.Fprint(w, shown.Wrapped(a, wide))
+	}
+}
+
+// early says that not all steps are in the points.
+func (s Sweep) early() string {
+	return fmt.Sprintf("ENDED EARLY, after %d of %s: %s", len(s.Points), units.Plural(s.Of, "step"), s.Ended)
+}
+
+// emptyServer is what measuring takes on this host; "": it was not measured.
+func emptyServer(r *load.Result) string {
+	if r == nil || r.FromSent.TotalCount() == 0 {
+		return ""
+	}
+	at := func(q float64) string { return short(float64(r.FromSent.ValueAtQuantile(q)) / 1e9) }
+	text := fmt.Sprintf("an empty server takes %s (p99 %s), at %s requests/s on %s: that is measuring itself", at(50), at(99), units.Count(r.Plan.Rate), units.Plural(r.Plan.Conns, "connection"))
+	return shown.Wrapped(text, wide)
+}
+
+func whyOf(a shape.At) string {
+	if a.Failed {
+		return "the run failed: " + a.Why
+	}
+	return "not the service's figures: " + a.Why
+}
+
+// answersOf is the rate of the answers; a run that failed has none.
+func answersOf(a shape.At) string {
+	if a.Failed {
+		return "-"
+	}
+	return units.Count(a.Answers)
+}
+
+// nothingOf is why there is no time of an answer.
+func nothingOf(a shape.At) string {
+	if a.Failed {
+		return "not measured"
+	}
+	return "no answer"
 }
 
 // sizesOf reports whether the sizes differ at one rate: then they are the rows.
@@ -116,69 +166,32 @@ func (s scale) bar(v float64) string {
 	return strings.Repeat("█", 1+int(math.Round(s.part(v)*(barWidth-1))))
 }
 
-// JSON is one object; all times are in seconds.
+// JSON is one object; all times are in seconds. What was not measured is null.
 func (s Sweep) JSON(w io.Writer) error {
 	points := []map[string]any{}
 	for _, p := range s.Points {
-		points = append(points, map[string]any{"rate_asked": p.Rate, "connections": p.Conns, "size": p.Size, "rate": p.Answers, "sent": p.Sent, "lost": p.Lost, "open": p.Open,
-			"mean": p.Mean, "p50": p.P50, "p90": p.P90, "p99": p.P99, "since_due_p50": orNull(p.DueP50), "since_due_p99": orNull(p.DueP99), "own_lag_p50": p.Lag, "not_the_services": p.Why})
+		points = append(points, pointJSON(p))
+	}
+	out := map[string]any{"version": 1, "target": s.Target, "points": points, "steps": s.Of, "ended_early": s.Ended, "reading": s.Read}
+	if s.Null != nil {
+		out["empty_server"] = seconds(s.Null.FromSent)
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{"version": 1, "target": s.Target, "points": points, "reading": s.Read})
+	return e.Encode(out)
 }
 
-// Limit is the answer to --until.
-type Limit struct {
-	Target string
-	load.Limit
-	Plan load.Plan
-}
-
-// Text says the rate first, and then what a service does with more.
-func (l Limit) Text(w io.Writer) {
-	fmt.Fprint(w, shown.Wrapped(l.Target+": "+l.sentence(), wide))
-	for _, r := range []*load.Result{l.AtHolds, l.AtBreaks} {
-		if r != nil {
-			fmt.Fprintf(w, "  at %s requests/s: p50 %s, p99 %s, %s answers/s%s\n", units.Count(r.Plan.Rate), quantile(r, 50), quantile(r, 99), units.Count(r.Rate()), lostText(r))
+func pointJSON(p shape.Point) map[string]any {
+	out := map[string]any{"rate_asked": p.Rate, "connections": p.Conns, "size": p.Size, "rate": p.Answers, "sent": p.Sent, "lost": p.Lost, "open": p.Open,
+		"mean": orNull(p.Mean), "p50": orNull(p.P50), "p90": orNull(p.P90), "p99": orNull(p.P99), "since_due_p50": orNull(p.DueP50), "since_due_p99": orNull(p.DueP99), "own_lag_p50": p.Lag,
+		"not_the_services": p.Why, "since_due_not_the_services": p.DueWhy, "failed": ""}
+	if p.Failed {
+		for _, name := range []string{"rate", "sent", "lost", "open", "own_lag_p50"} {
+			out[name] = nil
 		}
+		out["not_the_services"], out["failed"] = "", p.Why
 	}
-	for _, a := range l.Advice() {
-		fmt.Fprint(w, shown.Wrapped(a, wide))
-	}
-}
-
-func lostText(r *load.Result) string {
-	if r.Behind > 0 {
-		return fmt.Sprintf(", %s still waiting at the end", units.Count(float64(r.Behind)))
-	}
-	return ""
-}
-
-func quantile(r *load.Result, q float64) string {
-	return short(float64(r.FromDue.ValueAtQuantile(q)) / 1e9)
-}
-
-func (l Limit) sentence() string {
-	switch {
-	case l.NotOurs != "" && l.Holds > 0:
-		return fmt.Sprintf("%s at %s requests/s, and snag could not measure more: %s", l.Bound, units.Count(l.Holds), l.NotOurs)
-	case l.NotOurs != "":
-		return fmt.Sprintf("could not be measured: %s", l.NotOurs)
-	case l.Holds == 0:
-		return fmt.Sprintf("%s does not hold at %s requests/s, the lowest rate that was tried", l.Bound, units.Count(l.Breaks))
-	case l.Breaks == 0:
-		return fmt.Sprintf("%s holds at %s requests/s, the highest rate that was tried", l.Bound, units.Count(l.Holds))
-	}
-	return fmt.Sprintf("%s up to %s requests/s; not at %s", l.Bound, units.Count(l.Holds), units.Count(l.Breaks))
-}
-
-// JSON is one object; all times are in seconds.
-func (l Limit) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{"version": 1, "target": l.Target, "until": l.Bound.String(), "connections": l.Plan.Conns,
-		"holds_at": orNull(l.Holds), "breaks_at": orNull(l.Breaks), "runs": l.Runs, "most_answers": l.Saturated, "not_the_services": l.NotOurs, "advice": l.Advice()})
+	return out
 }
 
 func orNull(v float64) any {

@@ -29,6 +29,15 @@ func own(flags ...string) func(context.Context, *bench) (*server, error) {
 
 // nagle is a sweep whose finding is to be freed by that option; "": it is to find nothing.
 func nagle(name, freedBy string, start func(context.Context, *bench) (*server, error), flags ...string) check {
+	return delays(name, freedBy, false, start, flags)
+}
+
+// limited is a control of a service, or a generator, that has a limit among the rates: to find it is right.
+func limited(name string, start func(context.Context, *bench) (*server, error), flags ...string) check {
+	return delays(name, "", true, start, flags)
+}
+
+func delays(name, freedBy string, limited bool, start func(context.Context, *bench) (*server, error), flags []string) check {
 	is := "nothing is found"
 	if freedBy != "" {
 		is = "found: " + freedBy + " frees it"
@@ -39,11 +48,11 @@ func nagle(name, freedBy string, start func(context.Context, *bench) (*server, e
 			return checked{}, err
 		}
 		defer s.end()
-		return b.sweep(ctx, "tcp://"+s.at, freedBy, append(append([]string{}, sweepFlags...), flags...))
+		return b.sweep(ctx, "tcp://"+s.at, freedBy, limited, append(append([]string{}, sweepFlags...), flags...))
 	}}
 }
 
-func (b *bench) sweep(ctx context.Context, target, freedBy string, flags []string) (checked, error) {
+func (b *bench) sweep(ctx context.Context, target, freedBy string, limited bool, flags []string) (checked, error) {
 	l, _, err := b.load(ctx, target, flags...)
 	if err != nil {
 		return checked{}, err
@@ -52,8 +61,7 @@ func (b *bench) sweep(ctx context.Context, target, freedBy string, flags []strin
 		return checked{}, fmt.Errorf("snag load printed no reading of the sweep")
 	}
 	out := checked{Detail: strings.Join(l.Reading.Sentences, " ")}
-	// A hump that no option frees is a finding too, of what is not there.
-	if l.Reading.Freed == freedBy && (freedBy != "" || string(l.Reading.Hump) == "null") {
+	if l.Reading.right(freedBy, limited) {
 		out.Value = 1
 	}
 	return out, nil
@@ -103,7 +111,7 @@ func realGRPC(name string, arguments ...string) check {
 			return checked{}, err
 		}
 		defer s.end()
-		return b.sweep(ctx, "grpc://"+s.at+"/"+grpcMethod, "", []string{"--rate", "10..1k", "--for", "1s"})
+		return b.sweep(ctx, "grpc://"+s.at+"/"+grpcMethod, "", true, []string{"--rate", "10..1k", "--for", "1s"})
 	}}
 }
 

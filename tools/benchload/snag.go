@@ -25,14 +25,36 @@ type loaded struct {
 	Bandwidth *struct {
 		Acknowledged float64 `json:"acknowledged"`
 	} `json:"bandwidth"`
-	Reading *struct {
-		Sentences []string        `json:"sentences"`
-		Hump      json.RawMessage `json:"hump"`
-		Freed     string          `json:"freed_by"`
-		Knee      *struct {
-			Workers, Most float64
-		} `json:"knee"`
-	} `json:"reading"`
+	Reading *reading `json:"reading"`
+}
+
+// reading is what a sweep shows.
+type reading struct {
+	Sentences  []string        `json:"sentences"`
+	Hump       json.RawMessage `json:"hump"`
+	Cliff      json.RawMessage `json:"cliff"`
+	Hysteresis json.RawMessage `json:"hysteresis"`
+	Freed      string          `json:"freed_by"`
+	Knee       *struct {
+		Workers, Most float64
+	} `json:"knee"`
+}
+
+// right reports whether a sweep found what it was to find: that freedBy frees the requests, or where that is "" nothing
+// at all. limited: the service, or the generator, has a limit among the rates, which is no false finding.
+func (r reading) right(freedBy string, limited bool) bool {
+	if r.Freed != freedBy {
+		return false
+	}
+	if freedBy != "" {
+		return true
+	}
+	for _, found := range []json.RawMessage{r.Hump, r.Cliff, r.Hysteresis} {
+		if len(found) > 0 && string(found) != "null" {
+			return false
+		}
+	}
+	return limited || r.Knee == nil
 }
 
 // load runs snag load, and reads what it printed.
