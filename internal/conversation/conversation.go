@@ -20,7 +20,7 @@ type Conversation struct {
 	Timed  bool   // Begin and End are known
 	// What the file does not hold is nil or 0.
 	NoDelay, QuickAck         *bool
-	SendBuffer, ReceiveBuffer int // bytes
+	SendBuffer, ReceiveBuffer int    // bytes
 	Congestion                string // the algorithm of TCP_CONGESTION
 	Timeout                   time.Duration
 	Set                       []string // these settings in words, with where they are in the file

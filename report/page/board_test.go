@@ -111,7 +111,8 @@ func TestTheBoard(t *testing.T) {
 			}
 		}
 	}
-	// What somebody has in focus stays while nothing new has come, also when the minute is another and all is drawn again.
+	// What somebody has in focus stays while nothing new has come, also when the minute is another and all is
+	// drawn again.
 	for _, link := range []string{".board a", "#now a"} {
 		c.eval(`document.querySelector('`+link+`').focus()`, nil)
 		var before, after string
