@@ -152,8 +152,8 @@ func (c *cluster) pod(name, ip string) {
 	c.do("PATCH", "/api/v1/namespaces/live/pods/"+name+"/status", fmt.Sprintf(`{"status": {"phase": "Running", "hostIP": "192.0.2.7", "podIP": %q, "podIPs": [{"ip": %q}], "conditions": [{"type": "Ready", "status": "True"}]}}`, ip, ip))
 }
 
-// Pods, nodes, services and endpoints as a real API server has them; pods that come and go while they are followed; more
-// nodes than a page has; an account without the right, and a token that is not valid.
+// Pods, nodes, services and endpoints as a real API server has them; pods that come and go while they are followed;
+// more nodes than a page has; an account without the right, and a token that is not valid.
 func TestKubernetesServer(t *testing.T) {
 	c := startCluster(t)
 	c.do("POST", "/api/v1/namespaces", `{"metadata": {"name": "live"}}`)
