@@ -104,7 +104,7 @@ func delayed(d ledger.Delay) string {
 // are, of a database, and for which no thread works: elsewhere they may be long polls.
 func accounted(s *scene.Scene, l *ledger.Ledger, c *candidate) bool {
 	if c.finding.Harm.Untimed || slices.ContainsFunc(c.suspect.Needs, func(n suspect.Need) bool { return n.Measure == recording.Compared }) {
-		return false // a better time reports that its work takes too long
+		return false // a better time shows that its work takes too long
 	}
 	if slices.ContainsFunc(c.finding.Evidence, func(e suspect.Evidence) bool { return e.Side == suspect.For && e.Origin == suspect.InStep }) {
 		return false // so do other seconds of the same window

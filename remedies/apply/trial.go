@@ -30,7 +30,7 @@ type Trial struct {
 	switches []Switch // in the order of Ordered
 	found    map[string]string
 	armed    time.Time // the last time that a guard was
-	letGo    func()    // of the lock that reports that this process lives
+	letGo    func()    // of the lock that shows that this process lives
 }
 
 // ErrTrialOver is of a trial that another has ended: the guard at its deadline, or a

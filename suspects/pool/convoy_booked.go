@@ -112,7 +112,7 @@ func calledAlone(p *scene.Process, l *ledger.Ledger) *suspect.Finding {
 	return nil
 }
 
-// stackOf is the command that reports which lock its threads wait for.
+// stackOf is the command that shows which lock its threads wait for.
 func stackOf(p *scene.Process, which string) string {
 	pid := p.Subject.PID
 	if measure.RunsJava(p) {

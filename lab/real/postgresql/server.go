@@ -23,7 +23,7 @@ type Server struct {
 // Tables are those that Start's server has, with their numbers of rows.
 var Tables = map[string]int{"accounts_small": 25000, "accounts": 80000, "accounts_large": 250000}
 
-// Psql is the tool that reports whether PostgreSQL is installed.
+// Psql is the tool that shows whether PostgreSQL is installed.
 var Psql = lab.Tool{Command: "psql", Package: "postgresql"}
 
 const schema = `CREATE TABLE %[1]s (id int PRIMARY KEY, email text, balance bigint, note text) WITH (fillfactor = 80);
