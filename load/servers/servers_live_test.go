@@ -1,4 +1,5 @@
-package load
+// Package servers tests the load of real servers that need rights of their own.
+package servers
 
 import (
 	"context"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"snag/load"
 	"snag/load/protocol"
 )
 
@@ -64,11 +66,23 @@ func needs(t *testing.T, name string) string {
 	return path
 }
 
-func askedOf(t *testing.T, url, data string) (*Result, error) {
+func askedOf(t *testing.T, url, data string) (*load.Result, error) {
 	t.Helper()
-	p := plan(target(t, url, Request{Data: data}))
-	p.Rate, p.For, p.Timeout = 100, 400*time.Millisecond, 2*time.Second
-	return Run(context.Background(), p)
+	to, err := load.ParseTarget(url, load.Request{Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return load.Run(context.Background(), load.Plan{Target: to, Rate: 100, Conns: 4, For: 400 * time.Millisecond, Timeout: 2 * time.Second, Options: load.SocketOptions{CPU: -1}})
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }
 
 // Redis itself: a password, a database, answers that are errors, and a password that is wrong.
