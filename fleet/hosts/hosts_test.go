@@ -123,6 +123,12 @@ func TestWays(t *testing.T) {
 		}, "app   [app web]"},
 		"a host that is not known": {func(s *store) { s.incident("app", "slow-dependency", "peer 192.0.2.7:443", "") }, "  192.0.2.7:443 [app web]"},
 		"nothing is proved there":  {func(*store) {}, "app   [web]"},
+		"its recorder was too late to prove a cause": {func(s *store) {
+			s.incident("app", "observer", "snag itself", "connect-latency")
+			s.calls("app", "10.0.0.4:5432", 10, 1)
+			s.host("db", "", "10.0.0.4", time.Second)
+			s.incident("db", "listen-overflow", "postgres[9] listening on a port", "connect-latency")
+		}, "db listen-overflow  [app db web]"},
 		"they wait for each other": {func(s *store) { s.incident("app", "slow-dependency", "peer 10.0.0.1:80", "") }, ""},
 		"two have one address":     {func(s *store) { s.host("other", "", "10.0.0.2", time.Second) }, "  10.0.0.2:9000 [web]"},
 		"a cause of its own": {func(s *store) {

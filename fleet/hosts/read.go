@@ -119,6 +119,10 @@ func (r *reader) sent(h *Host, s prom.Sample) {
 	h.Gone = r.At.Sub(h.Seen) > quiet
 }
 
+// observer is the suspect that a recorder names where it was itself too late to prove a cause: nothing is proved of its
+// host then.
+const observer = "observer"
+
 // incidents reads which recorders are paused, and the incident of each host that has one.
 func (r *reader) incidents(ctx context.Context) error {
 	place := map[*Host][]float64{}         // of each culprit in the verdict
@@ -135,6 +139,9 @@ func (r *reader) incidents(ctx context.Context) error {
 		case "snag_incident_begin_timestamp_seconds":
 			h.Since = time.Unix(int64(s.Value), 0).Add(-h.Ahead)
 		case "snag_incident_culprit":
+			if s.Labels["suspect"] == observer {
+				return
+			}
 			at, _ := slices.BinarySearch(place[h], s.Value)
 			place[h] = slices.Insert(place[h], at, s.Value)
 			h.Culprits = slices.Insert(h.Culprits, at, Named{s.Labels["suspect"], s.Labels["subject"], s.Labels["beyond"]})

@@ -27,8 +27,8 @@ const (
 	leastGiven = 0.125
 	// whileTheyCame is the share of the dropped handshakes, and mostOpened that of the accepted connections.
 	whileTheyCame, mostOpened = 0.9, 0.5
-	// nobodyGetsIn is for how long all of them are dropped: TCP tries again after 1 s, then 2 s (RFC 6298).
-	nobodyGetsIn = 3 * time.Second
+	// nobodyGetsIn is for how long all of them are dropped: TCP tries again after 1 s, 2 s, then 4 s (RFC 6298).
+	nobodyGetsIn = 7 * time.Second
 	// fewAnswers are no measure of what an answer has.
 	fewAnswers = 20
 )
