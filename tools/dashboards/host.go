@@ -5,7 +5,7 @@ const of = `{instance=~"$instance"}`
 
 var host = board{
 	name: "host", title: "snag: host", variables: []variable{{name: "instance", title: "Host", query: ofHost.query, one: true}},
-	about: "Who is affected on a host, by whom, how long its services take and what they wait for.",
+	about: "Who is affected on a host, and by what, how long its services take and what they wait for.",
 	panels: []panel{
 		{kind: number, title: "Clients or streams affected", answer: "Is anybody affected now? 1 while an incident lasts.", width: quarter, height: low, red: 1, empty: "not measured",
 			asks: []ask{{"max(snag_verdict_hurt" + of + ")", ""}}},
