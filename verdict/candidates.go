@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"snag/ledger"
 	"snag/recording"
@@ -86,14 +87,31 @@ func asEarlyAs(since recording.Time, sus *suspect.Suspect, r *recording.Recordin
 	}
 	begun := r.Manifest.Start
 	for _, n := range sus.Needs {
-		if c, ok := r.Measured(n.Measure); ok && n.Must {
-			begun = max(begun, c.Since)
+		if n.Must {
+			begun = max(begun, begunAt(r, n.Measure))
 		}
 	}
 	if since <= begun.Add(slack) {
 		return min(since, r.Manifest.Start)
 	}
 	return since
+}
+
+// begunAt is when a live probe began to measure: a second before its first tick, which may come long after it was
+// started. 0 where it did not.
+func begunAt(r *recording.Recording, measure string) recording.Time {
+	c, ok := r.Measured(measure)
+	if !ok {
+		return 0
+	}
+	begun := c.Since
+	probe, _, _ := strings.Cut(measure, ".")
+	for _, s := range r.Select("snag_probe_late_seconds", "probe", probe) {
+		if len(s.Points) > 0 {
+			begun = max(begun, s.Points[0].T.Add(-time.Second))
+		}
+	}
+	return begun
 }
 
 func blindEntry(sus *suspect.Suspect, must []suspect.Need, r *recording.Recording) Entry {

@@ -34,18 +34,23 @@ func TestOnsetOfAProcessThatCameLater(t *testing.T) {
 // On a busy host probes begin late. What they see from then on may have begun before, as the delay that it causes.
 func TestACauseThatIsSeenAsSoonAsItsProbeBegan(t *testing.T) {
 	t.Parallel()
-	for begun, want := range map[int]State{0: Risk, 6: Culprit} {
+	for _, c := range []struct {
+		since, tick int // s: when the probes were started, and their first tick
+		want        State
+	}{{0, 1, Risk}, {6, 7, Culprit}, {0, 7, Culprit}} {
 		written, err := rectest.Load("testdata/cause-since-the-probe-began.txtar")
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := written.Recording
+		at := func(s int) recording.Time { return r.Manifest.Start.Add(time.Duration(s) * time.Second) }
 		for i := range r.Coverage {
-			r.Coverage[i].Since = r.Manifest.Start.Add(time.Duration(begun) * time.Second)
+			r.Coverage[i].Since = at(c.since)
 		}
+		r.Series = append(r.Series, recording.Series{Name: "snag_probe_late_seconds", Labels: recording.Labels{"probe": "sockets"}, Points: []recording.Point{{T: at(c.tick)}}})
 		for _, e := range Judge(r).Entries {
-			if e.Suspect.Name == "nagle-delayed-ack" && e.State != want {
-				t.Errorf("probes that began after %d s: %s, not %s", begun, e.State, want)
+			if e.Suspect.Name == "nagle-delayed-ack" && e.State != c.want {
+				t.Errorf("probes that began after %d s, with a tick after %d: %s, not %s", c.since, c.tick, e.State, c.want)
 			}
 		}
 	}
