@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -45,22 +44,10 @@ func oneNameTwice(now time.Time) string {
 
 // What snag asks for two recorders of one name, answered by a real Prometheus.
 func TestTwoRecordersOfOneNameInPrometheus(t *testing.T) {
-	prometheus, err := exec.LookPath("prometheus")
-	promtool, err2 := exec.LookPath("promtool")
-	if err != nil || err2 != nil {
-		t.Skip("no prometheus or promtool: make setup installs Debian's")
-	}
 	dir := t.TempDir()
+	store := prometheusWith(t, dir, oneNameTwice(time.Now()))
 	snag := filepath.Join(dir, "snag")
 	built.Program(t, "snag", snag)
-	samples := filepath.Join(dir, "samples")
-	if err := os.WriteFile(samples, []byte(oneNameTwice(time.Now())), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(promtool, "tsdb", "create-blocks-from", "openmetrics", samples, filepath.Join(dir, "tsdb")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	store := prometheusAt(t, prometheus, dir, loopback(t), "{}\n")
 	out, err := exec.Command(snag, "find", "--fleet", store).CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 11 {

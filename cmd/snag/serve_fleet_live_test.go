@@ -42,27 +42,31 @@ func theStorm(now time.Time) string {
 	return out.String() + "# EOF\n"
 }
 
-// The page of many hosts from a real Prometheus, without a ring and without root's rights.
-func TestServeFleet(t *testing.T) {
+// prometheusWith starts a real Prometheus that has samples, as OpenMetrics writes them, and returns its URL. What it
+// keeps is in dir.
+func prometheusWith(t *testing.T, dir, samples string) string {
+	t.Helper()
 	prometheus, err := exec.LookPath("prometheus")
-	if err != nil {
-		t.Skip("no prometheus: make setup installs Debian's")
+	promtool, err2 := exec.LookPath("promtool")
+	if err != nil || err2 != nil {
+		t.Skip("no prometheus or promtool: make setup installs Debian's")
 	}
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("no promtool: make setup installs it with Debian's prometheus")
-	}
-	dir := t.TempDir()
-	snag := filepath.Join(dir, "snag")
-	built.Program(t, "snag", snag)
-	samples := filepath.Join(dir, "samples")
-	if err := os.WriteFile(samples, []byte(theStorm(time.Now())), 0o600); err != nil {
+	file := filepath.Join(dir, "samples")
+	if err := os.WriteFile(file, []byte(samples), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(promtool, "tsdb", "create-blocks-from", "openmetrics", samples, filepath.Join(dir, "tsdb")).CombinedOutput(); err != nil {
+	if out, err := exec.Command(promtool, "tsdb", "create-blocks-from", "openmetrics", file, filepath.Join(dir, "tsdb")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	store := prometheusAt(t, prometheus, dir, loopback(t), "{}\n")
+	return prometheusAt(t, prometheus, dir, loopback(t), "{}\n")
+}
+
+// The page of many hosts from a real Prometheus, without a ring and without root's rights.
+func TestServeFleet(t *testing.T) {
+	dir := t.TempDir()
+	store := prometheusWith(t, dir, theStorm(time.Now()))
+	snag := filepath.Join(dir, "snag")
+	built.Program(t, "snag", snag)
 	at, file := loopback(t), filepath.Join(dir, "token")
 	line := served(t, snag, "--listen", at, "--ring", filepath.Join(dir, "none"), "--token-file", file, "--fleet", store, "--links", "https://{address}:9849", "--hosts-from", "static:edge-1,edge-9")
 	if !strings.Contains(line, "http://"+at+"/fleet") {

@@ -61,7 +61,7 @@ func needs(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("%s is not installed", name)
+		t.Skipf("no %s: make setup installs Debian's", name)
 	}
 	return path
 }
@@ -118,7 +118,7 @@ const nobody = 65534 // the user
 func TestPostgreSQL(t *testing.T) {
 	initdb := newest("/usr/lib/postgresql/*/bin/initdb")
 	if initdb == "" {
-		t.Skip("PostgreSQL is not installed")
+		t.Skip("no PostgreSQL: make setup installs Debian's")
 	}
 	dir, err := os.MkdirTemp("/tmp", "snag-load-pg")
 	if err != nil {

@@ -28,7 +28,7 @@ type Judge struct {
 // Seen is how often audio was judged, and when what was judged last came.
 func (j *Judge) Seen() (n uint64, last int64) { return j.seen, j.at }
 
-// Silent reports whether a silence was told and still is.
+// Silent reports whether a silence was reported and goes on.
 func (j *Judge) Silent() bool { return j.stood }
 
 // Next takes the level of audio that came at at, and returns what begins or ends with it.

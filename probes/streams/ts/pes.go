@@ -52,7 +52,7 @@ func (p *pes) add(b []byte) (body []byte, opened bool) {
 	return b, opened
 }
 
-// done reports whether the body is whole, where its length is told.
+// done reports whether the body is whole, where it says its length.
 func (p *pes) done() bool { return p.open && p.left == 0 }
 
 // want is how long the part of the head is that is read.

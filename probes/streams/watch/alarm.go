@@ -75,7 +75,7 @@ func (a Alarm) side() string {
 	return a.Side
 }
 
-// once reports whether the alarm is told once, however long it stands: no action for a stream that
+// once reports whether the alarm is sent once, however long it lasts: no action for a stream that
 // nobody publishes yet may use up what there is for one that stops.
 func (a Alarm) once() bool { return a.Event == AlarmNever }
 
