@@ -35,9 +35,13 @@ type Feature struct {
 func Features(proc, sys string) []Feature {
 	types, err := Types()
 	all := []Feature{fromError(Feature{Name: "kernel types (BTF)", For: "every BPF program"}, err)}
-	all = append(all, inTypes(types)...)
+	load, try := loading(proc, sys), func(string) error { return nil }
+	if load.Answer == Yes {
+		try = Iterates
+	}
+	all = append(all, inTypes(types, try)...)
 	return append(all,
-		loading(proc, sys),
+		load,
 		fromFile(Feature{Name: "uprobes", For: "locks and pauses of Go programs and JVMs", Cure: "use a kernel built with CONFIG_UPROBE_EVENTS=y"}, sys+"/bus/event_source/devices/uprobe/type"),
 		fromFile(Feature{Name: "perf events", For: "stacks of what runs on the CPUs", Cure: "use a kernel built with CONFIG_PERF_EVENTS=y"}, proc+"/sys/kernel/perf_event_paranoid"),
 		fromFile(Feature{Name: "pressure (PSI)", For: "how long tasks wait for CPUs, memory and disks", Cure: "boot with psi=1"}, proc+"/pressure/cpu"),
@@ -46,37 +50,46 @@ func Features(proc, sys string) []Feature {
 
 // typed is what a kernel's BTF shows to be there.
 type typed struct {
-	feature Feature
-	there   func(*btf.Spec) bool
+	feature  Feature
+	there    func(*btf.Spec) bool
+	iterates string // of an iterator: its target
 }
+
+func iterator(target string, f Feature) typed { return typed{f, hasIterator(target), target} }
 
 // The kernel versions are those that first had the feature (docs.ebpf.io, kernel/bpf/*.c).
 var inBTF = []typed{
-	{Feature{Name: "BPF ring buffer", For: "stacks, long waits, pauses of runtimes", Cure: "use a kernel from 5.8 on"},
-		hasValue("bpf_map_type", "BPF_MAP_TYPE_RINGBUF")},
-	{Feature{Name: "typed tracepoints (tp_btf)", For: "system calls, time off the CPU, connections", Cure: "use a kernel from 5.5 on"},
-		hasValue("bpf_attach_type", "BPF_TRACE_RAW_TP")},
-	{Feature{Name: "BPF iterator over tasks", For: "what the threads of requests wait in", Cure: "use a kernel from 5.8 on"},
-		hasIterator("task")},
-	{Feature{Name: "BPF iterator over map elements", For: "answers of services, read in one go", Cure: "use a kernel from 5.9 on"},
-		hasIterator("bpf_map_elem")},
-	{Feature{Name: "BPF iterator over socket storage", For: "what sockets hold unsent or unread", Cure: "use a kernel from 5.9 on"},
-		hasIterator("bpf_sk_storage_map")},
-	{Feature{Name: "reasons of dropped packets", For: "why a packet was dropped, by the kernel's own name", Cure: "use a kernel from 5.17 on"},
-		hasDropReasons},
+	{feature: Feature{Name: "BPF ring buffer", For: "stacks, long waits, pauses of runtimes", Cure: "use a kernel from 5.8 on"},
+		there: hasValue("bpf_map_type", "BPF_MAP_TYPE_RINGBUF")},
+	{feature: Feature{Name: "typed tracepoints (tp_btf)", For: "system calls, time off the CPU, connections", Cure: "use a kernel from 5.5 on"},
+		there: hasValue("bpf_attach_type", "BPF_TRACE_RAW_TP")},
+	iterator("task", Feature{Name: "BPF iterator over tasks", For: "what the threads of requests wait in", Cure: "use a kernel from 5.8 on"}),
+	iterator("task_file", Feature{Name: "BPF iterator over open files", For: "requests that are open, where socket storage can't be had", Cure: "use a kernel from 5.8 on"}),
+	iterator("bpf_sk_storage_map", Feature{Name: "BPF iterator over socket storage", For: "requests that are open, at the least cost", Cure: "use a kernel from 5.9 on, or do without: snag then looks at the open files of all processes"}),
+	{feature: Feature{Name: "reasons of dropped packets", For: "why a packet was dropped, by the kernel's own name", Cure: "use a kernel from 5.17 on"},
+		there: hasDropReasons},
 }
 
-func inTypes(types *btf.Spec) []Feature {
+// inTypes tries the iterators that the types name, as hardened kernels refuse some.
+func inTypes(types *btf.Spec, try func(target string) error) []Feature {
 	var all []Feature
 	for _, t := range inBTF {
 		f := t.feature
 		switch {
 		case types == nil:
 			f.Answer, f.Why, f.Cure = Unknown, "the kernel's types could not be read", ""
-		case t.there(types):
-			f.Answer, f.Cure = Yes, ""
-		default:
+		case !t.there(types):
 			f.Answer, f.Why = No, "this kernel's types do not name it"
+		default:
+			f.Answer = Yes
+			if t.iterates != "" {
+				if err := try(t.iterates); err != nil {
+					f.Answer, f.Why = No, "the kernel refused it: "+err.Error()
+				}
+			}
+			if f.Answer == Yes {
+				f.Cure = ""
+			}
 		}
 		all = append(all, f)
 	}

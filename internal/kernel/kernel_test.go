@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 )
 
 const kallsyms = `ffffffff81000000 T _stext
@@ -178,5 +181,17 @@ func TestRunningKernel(t *testing.T) {
 	}
 	if len(s.addrs) < 10_000 {
 		t.Errorf("only %d functions", len(s.addrs))
+	}
+}
+
+// The log of a program that is refused before it is looked at holds its statistics alone.
+func TestExplainOfAProgramThatIsRefusedUnread(t *testing.T) {
+	l := Explain("iterating over sockets", &ebpf.VerifierError{Cause: unix.EPERM, Log: []string{"processed 0 insns (limit 1000000)"}})
+	if want := "iterating over sockets: " + unix.EPERM.Error(); l.Why != want {
+		t.Errorf("%q, want %q", l.Why, want)
+	}
+	l = Explain("drops", &ebpf.VerifierError{Cause: unix.EINVAL, Log: []string{"R0 !read_ok", "processed 1 insns"}})
+	if want := "drops: the kernel refused it: R0 !read_ok"; l.Why != want {
+		t.Errorf("%q, want %q", l.Why, want)
 	}
 }

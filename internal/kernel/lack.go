@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/cilium/ebpf"
@@ -109,10 +110,13 @@ func Explain(what string, err error) *Lack {
 	var verifier *ebpf.VerifierError
 	switch {
 	case errors.As(err, &verifier):
-		// The log is long; its last lines say what was refused.
-		log := verifier.Log
+		// The log is long; its last lines say what was refused. The last one of all only counts.
+		log := slices.DeleteFunc(slices.Clone(verifier.Log), func(line string) bool { return strings.HasPrefix(line, "processed ") })
 		if len(log) > 3 {
 			log = log[len(log)-3:]
+		}
+		if len(log) == 0 {
+			return Explain(what, verifier.Cause)
 		}
 		return &Lack{fmt.Sprintf("%s: the kernel refused it: %s", what, strings.Join(log, "; ")), "report it with the kernel's version (uname -r)"}
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):

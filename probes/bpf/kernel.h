@@ -317,19 +317,27 @@ struct bpf_iter_meta {
 	__u64 seq_num;
 };
 
-/* What an iterator over a map's elements is given (kernel/bpf/map_iter.c). */
-struct bpf_iter__bpf_map_elem {
+/* What an iterator over all maps is given (kernel/bpf/map_iter.c). */
+struct bpf_iter__bpf_map {
 	union {
 		struct bpf_iter_meta *meta;
 	};
 	union {
 		struct bpf_map *map;
 	};
+};
+
+/* What an iterator over the open files of all tasks is given (kernel/bpf/task_iter.c). */
+struct bpf_iter__task_file {
 	union {
-		void *key;
+		struct bpf_iter_meta *meta;
 	};
 	union {
-		void *value;
+		struct task_struct *task;
+	};
+	__u32 fd;
+	union {
+		struct file *file;
 	};
 };
 

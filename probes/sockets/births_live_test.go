@@ -23,7 +23,7 @@ func TestConnectionsWhosePlaceIsTakenAreCountedAsWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec.Maps[kernelMapBirths].MaxEntries = 1
-	k, err := load(spec, types)
+	k, err := load(spec, types, sweepHere())
 	if err != nil {
 		t.Fatal(err)
 	}

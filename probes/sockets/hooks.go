@@ -12,8 +12,8 @@ import (
 // hook is one BPF program and the tracepoint it hangs on, or the table.
 type hook struct {
 	program    string
-	tracepoint string // "" for iterators over sockets that have a turn
-	over       string // their table
+	tracepoint string // "" for iterators, which run once a second
+	over       string // the table of an iterator over a map's elements
 	measure    string
 	also       []string // other measures that the program takes
 	onDemand   bool     // loaded, and attached only when there is a reason
@@ -32,12 +32,26 @@ var hooks = []hook{
 	{program: kernelProgReceived, tracepoint: "tcp_probe", measure: "sockets.holds", also: []string{"sockets.turns"}, often: true, since: "4.16"},
 	{program: kernelProgTurnRead, tracepoint: "sock_recv_length", measure: "sockets.turns", also: []string{"sockets.queries", "sockets.dns"}, often: true, since: "6.3"},
 	{program: kernelProgDataReady, tracepoint: "sk_data_ready", measure: "sockets.dns", often: true, forNames: true, since: "6.3"},
-	{program: kernelProgTurnSweep, over: "socket_turns", measure: "sockets.turns"},
-	{program: kernelProgUnixSweep, over: "unix_turns", measure: "sockets.turns"},
-	{program: kernelProgDnsSweep, over: "dns_queries", measure: "sockets.dns", forNames: true},
-	{program: kernelProgSentSweep, over: "sent_queries", measure: "sockets.queries", forNames: true},
+	{program: kernelProgUnixTurnsSweep, measure: "sockets.turns"},
+	{program: kernelProgDnsQueriesSweep, measure: "sockets.dns", forNames: true},
+	{program: kernelProgSentQueriesSweep, measure: "sockets.queries", forNames: true},
 	{program: kernelProgErrorReport, tracepoint: "inet_sk_error_report", measure: "sockets.errors", since: "5.15"},
 	{program: kernelProgExitCall, tracepoint: "sys_exit", measure: "sockets.errors", since: "4.17", onDemand: true},
+}
+
+// overStorage goes over the sockets that have a turn, overFiles over all that processes have open: where the kernel
+// refuses the first, as hardened ones do.
+var (
+	overStorage = hook{program: kernelProgTurnSweep, over: "socket_turns", measure: "sockets.turns"}
+	overFiles   = hook{program: kernelProgFileSweep, measure: "sockets.turns"}
+)
+
+// sweepHere is the one of the two that this kernel runs.
+func sweepHere() hook {
+	if kernel.Iterates("bpf_sk_storage_map") == nil {
+		return overStorage
+	}
+	return overFiles
 }
 
 // missing reports which measures this kernel has no tracepoint for.

@@ -52,14 +52,21 @@ func loadInKernel(env *probe.Env) (*inKernel, error) {
 		spec.Maps[kernelMapBirths].MaxEntries /= 8 // no hash table, but as large as one
 		env.Sink.Append(recording.Fact{T: env.Now(), Name: "snag.tables", Value: "an eighth", Source: fmt.Sprintf("snag's memory control group has %d MB left", left>>20)})
 	}
-	return load(spec, types)
+	return load(spec, types, sweepHere())
 }
 
 func relocatedBy(types *btf.Spec) ebpf.CollectionOptions {
 	return ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{KernelTypes: types}}
 }
 
-func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
+// load loads the programs of hooks and, of the two that sweep over TCP sockets, the one that is given.
+func load(spec *ebpf.CollectionSpec, types *btf.Spec, sweeps hook) (*inKernel, error) {
+	for _, one := range []hook{overStorage, overFiles} {
+		if one.program != sweeps.program {
+			delete(spec.Programs, one.program)
+		}
+	}
+	hooks := append(slices.Clone(hooks), sweeps)
 	k := &inKernel{lacks: missing(types, hooks), links: map[string][]link.Link{}}
 	var err error
 	if k.reasons, err = configure(spec, types, nanotime(), k.lacks["sockets.turns"] == nil); err != nil {
@@ -73,7 +80,7 @@ func load(spec *ebpf.CollectionSpec, types *btf.Spec) (*inKernel, error) {
 	if k.maps, err = ebpf.NewCollectionWithOptions(spec, relocatedBy(types)); err != nil {
 		// Then each program alone: one that this kernel refuses costs its own
 		// measure and no other.
-		if err := k.loadOneByOne(spec); err != nil {
+		if err := k.loadOneByOne(spec, hooks); err != nil {
 			return nil, err
 		}
 		return k, nil
@@ -105,7 +112,7 @@ func (a *attached) detach() {
 	}
 }
 
-// sweep is a program that goes over a table of open turns.
+// sweep is a program that goes over open turns.
 type sweep struct {
 	hook
 	iter *link.Iter
@@ -114,7 +121,7 @@ type sweep struct {
 // rests tells of a program that nothing is there for yet.
 func (k *inKernel) rests(h hook) bool { return h.forNames && !k.names }
 
-func (k *inKernel) loadOneByOne(spec *ebpf.CollectionSpec) (err error) {
+func (k *inKernel) loadOneByOne(spec *ebpf.CollectionSpec, hooks []hook) (err error) {
 	only := spec.Copy()
 	only.Programs = nil
 	if k.maps, err = ebpf.NewCollection(only); err != nil {
@@ -159,7 +166,7 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 		return
 	case p.Type() == ebpf.RawTracepoint:
 		l, err = kernel.AttachRaw(h.tracepoint, p)
-	case h.over != "":
+	case h.tracepoint == "":
 		l, err = k.attachSweep(p, h)
 	default:
 		l, err = link.AttachTracing(link.TracingOptions{Program: p})
@@ -171,9 +178,9 @@ func (k *inKernel) attach(h hook, p *ebpf.Program) {
 	k.links[h.measure] = append(k.links[h.measure], l)
 }
 
-// attachSweep hangs an iterator on a table of turns.
+// attachSweep readies an iterator.
 func (k *inKernel) attachSweep(p *ebpf.Program, h hook) (link.Link, error) {
-	it, err := link.AttachIter(link.IterOptions{Program: p, Map: k.maps.Maps[h.over]})
+	it, err := link.AttachIter(link.IterOptions{Program: p, Map: k.maps.Maps[h.over]}) // nil: not over a map's elements
 	if err != nil {
 		return nil, err
 	}

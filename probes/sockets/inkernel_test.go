@@ -27,7 +27,7 @@ func TestOneRefusedProgramCostsItsOwnMeasureOnly(t *testing.T) {
 	// A program that returns without a value: no verifier takes it. It is the
 	// second of two, so that the first is already at work.
 	spec.Programs[kernelProgReceived].Instructions = asm.Instructions{asm.Return()}
-	k, err := load(spec, types)
+	k, err := load(spec, types, sweepHere())
 	if err != nil {
 		t.Fatal(err)
 	}

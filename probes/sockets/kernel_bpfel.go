@@ -362,7 +362,7 @@ type kernelTurn struct {
 	Before   uint32
 	Greets   uint8
 	More     uint8
-	Pad      [2]uint8
+	Swept    uint16
 	Kafka    struct {
 		_       structs.HostLayout
 		Id      uint32
@@ -488,20 +488,21 @@ const (
 	kernelMapUnixTurns         = "unix_turns"
 	kernelMapWriters           = "writers"
 	kernelProgDataReady        = "data_ready"
-	kernelProgDnsSweep         = "dns_sweep"
+	kernelProgDnsQueriesSweep  = "dns_queries_sweep"
 	kernelProgErrorReport      = "error_report"
 	kernelProgExitCall         = "exit_call"
+	kernelProgFileSweep        = "file_sweep"
 	kernelProgReceiveReset     = "receive_reset"
 	kernelProgReceived         = "received"
 	kernelProgRetransmit       = "retransmit"
 	kernelProgSendReset        = "send_reset"
 	kernelProgSent             = "sent"
-	kernelProgSentSweep        = "sent_sweep"
+	kernelProgSentQueriesSweep = "sent_queries_sweep"
 	kernelProgSetState         = "set_state"
 	kernelProgSignal           = "signal"
 	kernelProgTurnRead         = "turn_read"
 	kernelProgTurnSweep        = "turn_sweep"
-	kernelProgUnixSweep        = "unix_sweep"
+	kernelProgUnixTurnsSweep   = "unix_turns_sweep"
 	kernelVarAsksUnconnected   = "asks_unconnected"
 	kernelVarConnRows          = "conn_rows"
 	kernelVarCrowded           = "crowded"
@@ -570,21 +571,22 @@ type kernelSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type kernelProgramSpecs struct {
-	DataReady    *ebpf.ProgramSpec `ebpf:"data_ready"`
-	DnsSweep     *ebpf.ProgramSpec `ebpf:"dns_sweep"`
-	ErrorReport  *ebpf.ProgramSpec `ebpf:"error_report"`
-	ExitCall     *ebpf.ProgramSpec `ebpf:"exit_call"`
-	ReceiveReset *ebpf.ProgramSpec `ebpf:"receive_reset"`
-	Received     *ebpf.ProgramSpec `ebpf:"received"`
-	Retransmit   *ebpf.ProgramSpec `ebpf:"retransmit"`
-	SendReset    *ebpf.ProgramSpec `ebpf:"send_reset"`
-	Sent         *ebpf.ProgramSpec `ebpf:"sent"`
-	SentSweep    *ebpf.ProgramSpec `ebpf:"sent_sweep"`
-	SetState     *ebpf.ProgramSpec `ebpf:"set_state"`
-	Signal       *ebpf.ProgramSpec `ebpf:"signal"`
-	TurnRead     *ebpf.ProgramSpec `ebpf:"turn_read"`
-	TurnSweep    *ebpf.ProgramSpec `ebpf:"turn_sweep"`
-	UnixSweep    *ebpf.ProgramSpec `ebpf:"unix_sweep"`
+	DataReady        *ebpf.ProgramSpec `ebpf:"data_ready"`
+	DnsQueriesSweep  *ebpf.ProgramSpec `ebpf:"dns_queries_sweep"`
+	ErrorReport      *ebpf.ProgramSpec `ebpf:"error_report"`
+	ExitCall         *ebpf.ProgramSpec `ebpf:"exit_call"`
+	FileSweep        *ebpf.ProgramSpec `ebpf:"file_sweep"`
+	ReceiveReset     *ebpf.ProgramSpec `ebpf:"receive_reset"`
+	Received         *ebpf.ProgramSpec `ebpf:"received"`
+	Retransmit       *ebpf.ProgramSpec `ebpf:"retransmit"`
+	SendReset        *ebpf.ProgramSpec `ebpf:"send_reset"`
+	Sent             *ebpf.ProgramSpec `ebpf:"sent"`
+	SentQueriesSweep *ebpf.ProgramSpec `ebpf:"sent_queries_sweep"`
+	SetState         *ebpf.ProgramSpec `ebpf:"set_state"`
+	Signal           *ebpf.ProgramSpec `ebpf:"signal"`
+	TurnRead         *ebpf.ProgramSpec `ebpf:"turn_read"`
+	TurnSweep        *ebpf.ProgramSpec `ebpf:"turn_sweep"`
+	UnixTurnsSweep   *ebpf.ProgramSpec `ebpf:"unix_turns_sweep"`
 }
 
 // kernelMapSpecs contains maps before they are loaded into the kernel.
@@ -789,40 +791,42 @@ type kernelVariables struct {
 //
 // It can be passed to loadKernelObjects or ebpf.CollectionSpec.LoadAndAssign.
 type kernelPrograms struct {
-	DataReady    *ebpf.Program `ebpf:"data_ready"`
-	DnsSweep     *ebpf.Program `ebpf:"dns_sweep"`
-	ErrorReport  *ebpf.Program `ebpf:"error_report"`
-	ExitCall     *ebpf.Program `ebpf:"exit_call"`
-	ReceiveReset *ebpf.Program `ebpf:"receive_reset"`
-	Received     *ebpf.Program `ebpf:"received"`
-	Retransmit   *ebpf.Program `ebpf:"retransmit"`
-	SendReset    *ebpf.Program `ebpf:"send_reset"`
-	Sent         *ebpf.Program `ebpf:"sent"`
-	SentSweep    *ebpf.Program `ebpf:"sent_sweep"`
-	SetState     *ebpf.Program `ebpf:"set_state"`
-	Signal       *ebpf.Program `ebpf:"signal"`
-	TurnRead     *ebpf.Program `ebpf:"turn_read"`
-	TurnSweep    *ebpf.Program `ebpf:"turn_sweep"`
-	UnixSweep    *ebpf.Program `ebpf:"unix_sweep"`
+	DataReady        *ebpf.Program `ebpf:"data_ready"`
+	DnsQueriesSweep  *ebpf.Program `ebpf:"dns_queries_sweep"`
+	ErrorReport      *ebpf.Program `ebpf:"error_report"`
+	ExitCall         *ebpf.Program `ebpf:"exit_call"`
+	FileSweep        *ebpf.Program `ebpf:"file_sweep"`
+	ReceiveReset     *ebpf.Program `ebpf:"receive_reset"`
+	Received         *ebpf.Program `ebpf:"received"`
+	Retransmit       *ebpf.Program `ebpf:"retransmit"`
+	SendReset        *ebpf.Program `ebpf:"send_reset"`
+	Sent             *ebpf.Program `ebpf:"sent"`
+	SentQueriesSweep *ebpf.Program `ebpf:"sent_queries_sweep"`
+	SetState         *ebpf.Program `ebpf:"set_state"`
+	Signal           *ebpf.Program `ebpf:"signal"`
+	TurnRead         *ebpf.Program `ebpf:"turn_read"`
+	TurnSweep        *ebpf.Program `ebpf:"turn_sweep"`
+	UnixTurnsSweep   *ebpf.Program `ebpf:"unix_turns_sweep"`
 }
 
 func (p *kernelPrograms) Close() error {
 	return _KernelClose(
 		p.DataReady,
-		p.DnsSweep,
+		p.DnsQueriesSweep,
 		p.ErrorReport,
 		p.ExitCall,
+		p.FileSweep,
 		p.ReceiveReset,
 		p.Received,
 		p.Retransmit,
 		p.SendReset,
 		p.Sent,
-		p.SentSweep,
+		p.SentQueriesSweep,
 		p.SetState,
 		p.Signal,
 		p.TurnRead,
 		p.TurnSweep,
-		p.UnixSweep,
+		p.UnixTurnsSweep,
 	)
 }
 

@@ -30,23 +30,14 @@ static __always_inline void count_open(struct turn *t, __u64 begin, __u64 now)
 	note_slow(v, t->pid, now - begin);
 }
 
-SEC("iter/bpf_sk_storage_map")
-int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
+static __always_inline void turn_swept(struct sock *sk, struct turn *t)
 {
-	struct sock *sk = ctx->sk;
-	struct turn *t;
 	__u64 now, begin;
 	bool open = false;
 
-	if (!sk)
-		return 0;
-	/* Not ctx->value, in which an array may not be indexed. */
-	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
-	if (!t)
-		return 0;
 	if (t->h2 >= H2_MAYBE) {
 		h2_swept(sk, t);
-		return 0;
+		return;
 	}
 	begin = *(volatile __u64 *)&t->begin; /* it may end meanwhile */
 	now = bpf_ktime_get_ns();
@@ -55,24 +46,71 @@ int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
 	flush_turns(t);
 	if (open)
 		count_open(t, begin, now);
+}
+
+SEC("iter/bpf_sk_storage_map")
+int turn_sweep(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct sock *sk = ctx->sk;
+	struct turn *t;
+
+	if (!sk)
+		return 0;
+	/* Not ctx->value, in which an array may not be indexed. */
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (t)
+		turn_swept(sk, t);
 	return 0;
 }
 
-SEC("iter/bpf_map_elem")
-int unix_sweep(struct bpf_iter__bpf_map_elem *ctx)
+/*
+ * The same where the kernel refuses to iterate over a map's elements, as hardened ones do:
+ * over the files that processes have open. A socket that several have open comes several times.
+ */
+SEC("iter/task_file")
+int file_sweep(struct bpf_iter__task_file *ctx)
 {
-	__u64 now, begin, came, *key = ctx->key, id;
-	struct unix_turn *u;
+	struct file *file = ctx->file;
+	struct socket *socket;
+	struct sock *sk;
 	struct turn *t;
+	__u16 session;
+
+	if (!file)
+		return 0;
+	socket = bpf_sock_from_file(file);
+	if (!socket)
+		return 0;
+	sk = socket->sk;
+	if (!sk)
+		return 0;
+	t = bpf_sk_storage_get(&socket_turns, sk, NULL, 0);
+	if (!t)
+		return 0;
+	session = ctx->meta->session_id;
+	if (t->swept == session)
+		return 0;
+	t->swept = session;
+	turn_swept(sk, t);
+	return 0;
+}
+
+/* The hash tables are gone over in one go, at the first of all maps. */
+#define SWEEP(table, each)                                                                                   \
+	SEC("iter/bpf_map")                                                                                  \
+	int table##_sweep(struct bpf_iter__bpf_map *ctx)                                                     \
+	{                                                                                                    \
+		if (ctx->map && !ctx->meta->seq_num)                                                         \
+			bpf_for_each_map_elem(&table, each, NULL, 0);                                        \
+		return 0;                                                                                    \
+	}
+
+static long unix_swept(struct bpf_map *map, __u64 *key, struct unix_turn *u, void *ctx)
+{
+	__u64 now, begin, came, id = *key;
+	struct turn *t = &u->t;
 	bool open = false, alive;
 
-	if (!key)
-		return 0;
-	id = *key;
-	u = bpf_map_lookup_elem(&unix_turns, &id);
-	if (!u)
-		return 0;
-	t = &u->t;
 	alive = unix_alive(u, id);
 	now = bpf_ktime_get_ns();
 	if (!alive && t->role == ROLE_ACCEPT && t->begin && t->last && t->slice == slice)
@@ -96,22 +134,16 @@ int unix_sweep(struct bpf_iter__bpf_map_elem *ctx)
 	return 0;
 }
 
+SWEEP(unix_turns, unix_swept)
+
 /* Of name servers: what has waited for as long as clients do gets no answer any more. */
-SEC("iter/bpf_map_elem")
-int dns_sweep(struct bpf_iter__bpf_map_elem *ctx)
+static long dns_swept(struct bpf_map *map, struct dns_key *k, struct dns_query *q, void *ctx)
 {
-	struct dns_key *k = ctx->key, key;
+	struct dns_key key = *k;
 	struct turn_value *v;
 	struct dns_server *s;
-	struct dns_query *q;
 	__u64 age, now;
 
-	if (!k)
-		return 0;
-	key = *k;
-	q = bpf_map_lookup_elem(&dns_queries, &key);
-	if (!q)
-		return 0;
 	now = bpf_ktime_get_ns();
 	age = now > q->begin ? now - q->begin : 0;
 	if (q->slice != slice) {
@@ -137,23 +169,17 @@ int dns_sweep(struct bpf_iter__bpf_map_elem *ctx)
 	return 0;
 }
 
+SWEEP(dns_queries, dns_swept)
+
 /* The same of queries that were sent from sockets that are connected to nobody. */
-SEC("iter/bpf_map_elem")
-int sent_sweep(struct bpf_iter__bpf_map_elem *ctx)
+static long sent_swept(struct bpf_map *map, struct dns_key *k, struct sent_query *q, void *ctx)
 {
-	struct dns_key *k = ctx->key, key;
-	struct sent_query *q, was;
+	struct dns_key key = *k;
+	struct sent_query was = *q;
 	struct query_value *v;
 	__u64 age, now;
 	bool open;
 
-	if (!k)
-		return 0;
-	key = *k;
-	q = bpf_map_lookup_elem(&sent_queries, &key);
-	if (!q)
-		return 0;
-	was = *q;
 	now = bpf_ktime_get_ns();
 	age = now > was.begin ? now - was.begin : 0;
 	open = is_open(&was, key.cookie);
@@ -177,3 +203,5 @@ int sent_sweep(struct bpf_iter__bpf_map_elem *ctx)
 		add(&v->unknown, 1);
 	return 0;
 }
+
+SWEEP(sent_queries, sent_swept)

@@ -225,7 +225,7 @@ struct turn {
 	__u32 writes_at;
 	__u32 held;  /* the epoch of the last write that was held, and 1 */
 	__u32 slice; /* in which it was last seen: what it tells of another is not known to be so still */
-	/* Turns that ended and are not in the tables yet: see turn_sweep. */
+	/* Turns that ended and are not in the tables yet: see turn_swept. */
 	__u64 sum;
 	__u64 max;
 	__u64 wait;
@@ -234,7 +234,7 @@ struct turn {
 	__u32 before; /* serve: base of the turn before; UNIX: bytes that the caller has read */
 	__u8 greets;  /* enum greets */
 	__u8 more;    /* the answer that was announced has not come yet */
-	__u8 pad[2];
+	__u16 swept;		      /* file_sweep: the last session that came by */
 	struct kafka kafka;
 	struct tls tls;
 	__u32 hist[TURN_BUCKETS];

@@ -70,7 +70,7 @@ static __noinline struct turn_value *turn_row(const struct turn *t)
 }
 
 /* Counts with the socket, whose memory is at hand: a table would cost a search
- * of each turn. turn_sweep and the socket's end bring it to the tables. Written
+ * of each turn. turn_swept and the socket's end bring it to the tables. Written
  * under the socket's lock but for answers that a silence ended; the sweep may meet
  * an addition half done, a nanosecond of each second, and is then undone. */
 static __always_inline void count_turn(struct turn *t, __u64 end)
