@@ -7,9 +7,9 @@ import (
 	"snag/recording"
 )
 
-// Amount is a count, or a time, a second of the recording.
+// Amount is a count, or a time, per second of the recording.
 type Amount struct {
-	// What it is in words, and in which unit a second it is: "segments sent again", "".
+	// What it is in words, and in which unit per second it is: "segments sent again", "".
 	What, Unit string
 	Bad        bool   // more of it is worse
 	LessBad    bool   // less of it is worse
@@ -17,7 +17,7 @@ type Amount struct {
 	Change     Change
 }
 
-// Units besides "", a count a second; "s", seconds a second; "bit", bits a second.
+// Units besides "", a count per second; "s", seconds per second; "bit", bits per second.
 const (
 	PerMinute    = "1/min"  // counted by the minute: a few of it matter
 	GaugeSeconds = "s mean" // seconds, on average: it is by no second
@@ -118,9 +118,9 @@ func both(a, b *recording.Recording, measure, what string, oneSided *[]string) b
 
 // Smaller differences matter to nobody.
 const (
-	leastCount     = 0.1  // a second
+	leastCount     = 0.1  // per second
 	leastPerMinute = 1    // a minute
-	leastPart      = 0.01 // s a second
+	leastPart      = 0.01 // s per second
 )
 
 // of compares what each second had; nothing where one of them did not measure it, or there is nothing.

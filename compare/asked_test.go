@@ -9,7 +9,7 @@ import (
 	"snag/recording"
 )
 
-// drawnAnswers are those of a service that is asked five times a second for 30 s.
+// drawnAnswers are those of a service that is asked five times per second for 30 s.
 func drawnAnswers(r *rand.Rand, mean, failing float64) (out []Asked) {
 	for i := range 150 {
 		one := Asked{At: float64(i) / 5, Took: mean * r.ExpFloat64()}

@@ -101,7 +101,7 @@ func TestKilledForMemory(t *testing.T) {
 	c := Of(cut(0, 0), cut(time.Minute, 1))
 	i := slices.IndexFunc(c.Amounts, func(a Amount) bool { return a.What == what })
 	if i < 0 || !c.Amounts[i].Worse() || math.Abs(c.Amounts[i].Change.B-60) > 2 {
-		t.Errorf("one a second: %v", c.Amounts)
+		t.Errorf("one per second: %v", c.Amounts)
 	}
 	if c := Of(cut(0, 1), cut(time.Minute, 1)); worse(c, what) {
 		t.Errorf("as many: %v", c.Amounts)

@@ -145,7 +145,7 @@ func (p *Party) judge(m int) {
 // Worse reports whether answers take longer or fail more often.
 func (p *Party) Worse() bool { return p.Time.Worse() || p.Failed.Worse() }
 
-// weight orders parties: by the request-seconds a second that they take more now.
+// weight orders parties: by the request-seconds per second that they take more now.
 func (p *Party) weight() float64 {
 	w := 0.0
 	if p.Failed.Worse() {

@@ -11,7 +11,7 @@ import (
 type Stream struct {
 	Name       string
 	URLA, URLB string
-	// Figures are all that both have, changed or not; the first are its frames a second.
+	// Figures are all that both have, changed or not; the first are its frames per second.
 	Figures []Amount
 }
 
@@ -25,10 +25,10 @@ type Lost struct {
 }
 
 const (
-	leastFPS   = 0.5  // frames a second
+	leastFPS   = 0.5  // frames per second
 	leastLate  = 0.25 // s: under it no stream is called late
 	leastBits  = 0.2  // of A's bit rate: pictures differ
-	leastFroze = 0.01 // s a second
+	leastFroze = 0.01 // s per second
 	leastGOP   = 0.1  // s
 	// silentPart of a recording without a frame at its end: the stream stopped.
 	silentPart = 0.5

@@ -23,6 +23,8 @@ type replacement struct {
 // (docs/glossary.md has the terms). Each is so special that no ordinary sentence has it.
 var replaced = []replacement{
 	{regexp.MustCompile(`\bmore like (it|its)\b`), "2 more processes named python3"},
+	{regexp.MustCompile(`\b(answers|bits|bytes|connections|frames|interrupts|messages|packets|pictures|requests|samples|times|%[sd]|[0-9]+) a second($|[^ ']| [^a])`), "50 requests per second"},
+	{regexp.MustCompile(`\bCPU (an operation|a request)($|[^ ]| [^t])`), "CPU per request"},
 	{regexp.MustCompile(`\b(its own|its) d (grew|by)\b`), "the socket's drop counter grew by"},
 	{regexp.MustCompile(`\bat (%d|%s|[0-9]+|each|all|most) (of (%d|%s|[0-9]+) )?looks\b`), "in 10 of 10 samples"},
 	{regexp.MustCompile(`\bsince before ([0-9%]|\b(when|the recording)\b)`), "already so when the recording began at 11:55"},
@@ -99,7 +101,7 @@ func TestReplacedPhrasesAreGone(t *testing.T) {
 // Each expression finds the phrase that it is for, and not what replaces it.
 func TestReplacedPhrasesAreFound(t *testing.T) {
 	for i, old := range []string{
-		"2 more like its", "its own d by 1,206", "at 10 of 10 looks", "since before 11:55", "it is nothing that snag knows",
+		"2 more like its", "3 answers a second.", "9 µs of CPU a request.", "its own d by 1,206", "at 10 of 10 looks", "since before 11:55", "it is nothing that snag knows",
 		"nobody here reads rtmpp://", "whom to sample?", "in whole ← ask ← worker", "0 % of it has a stack that was cut",
 		"requests lay unread", "held 44 ms", "held back by its quota", "and 1 more culprits", "the counter stands still",
 		"that is not told", "nothing tells", "it does not tell", "nobody felt it", "it gave way", "what it is caught on",

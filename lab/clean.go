@@ -78,7 +78,7 @@ func clean(token string, made []item) error {
 
 // endProcesses kills until none is left: a process may fork while it is looked for.
 func endProcesses(token string, made []item) error {
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(20 * time.Second) // twelve recorders that end at once take the kernel seconds
 	for {
 		left := ours(token, made)
 		if len(left) == 0 {

@@ -55,7 +55,7 @@ func (s *Stage) SlowRules(ns string, n int) {
 	s.Nft(ns, b.String())
 }
 
-// Capacity measures how many packets a second the receiver's CPU can take, by a
+// Capacity measures how many packets per second the receiver's CPU can take, by a
 // burst that its backlog holds. There must be a udp-sink at that address.
 func (s *Stage) Capacity(tx, rx, to string) float64 {
 	const sample = 400

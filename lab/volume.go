@@ -68,7 +68,7 @@ func allocate(file string, mebibytes int) error {
 	return unix.Fallocate(int(f.Fd()), 0, 0, int64(mebibytes)<<20)
 }
 
-// SlowDisk is a control group whose processes write so many bytes a second at most
+// SlowDisk is a control group whose processes write so many bytes per second at most
 // to the disk that holds the stage's files, and so to the volumes on it; 0 is no limit.
 func (s *Stage) SlowDisk(short string, bytes int) *Cgroup {
 	c := &Cgroup{Version: 1, Path: filepath.Join(blkioV1, s.id+"-"+short)}
@@ -98,7 +98,7 @@ func (s *Stage) SlowDisk(short string, bytes int) *Cgroup {
 	return c
 }
 
-// LimitWrites sets how many bytes a second a group of SlowDisk may write, or takes the
+// LimitWrites sets how many bytes per second a group of SlowDisk may write, or takes the
 // limit away by 0. LimitReads does the same for what it reads.
 func (c *Cgroup) LimitWrites(bytes int) error { return c.limitDisk("write", bytes) }
 

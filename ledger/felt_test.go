@@ -19,7 +19,7 @@ const seconds = 10
 type service struct {
 	pid     int
 	port    int
-	n       int     // requests a second
+	n       int     // requests per second
 	mean    float64 // s
 	wait    float64 // of it unread, s
 	slow    float64 // one answer of a second takes so long; 0: none

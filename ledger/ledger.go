@@ -112,7 +112,7 @@ type Party struct {
 	Address string // that is asked, of a caller
 	// Answered requests, and what their time was, seconds.
 	Answered            uint64
-	Rate                float64 // a second
+	Rate                float64 // per second
 	Mean, P50, P99, Max float64
 	waiting             uint64 // requests that had no answer at the end
 	// Oldest is the age of the oldest request that was seen open, s.

@@ -11,7 +11,7 @@ import (
 	"snag/scene"
 )
 
-// loaded is a load of 20 requests a second at port 8080, as sections of a case: what its requests waited for, and
+// loaded is a load of 20 requests per second at port 8080, as sections of a case: what its requests waited for, and
 // by how much the seconds differ, as a share.
 func loaded(waiting, lag, answer, uneven float64, more string) string {
 	due := waiting + lag + answer

@@ -15,7 +15,7 @@ var bitsOf = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([kMGmg]?)bit(?:/s)?$`)
 
 const mostBits = 1e12
 
-// ParseBits reads a bit rate such as 50Mbit, 1.5Gbit or 800kbit: bits a second, in powers of 1000 as tc(8) has
+// ParseBits reads a bit rate such as 50Mbit, 1.5Gbit or 800kbit: bits per second, in powers of 1000 as tc(8) has
 // them.
 func ParseBits(text string) (float64, error) {
 	m := bitsOf.FindStringSubmatch(text)
@@ -33,7 +33,7 @@ func ParseBits(text string) (float64, error) {
 	return v, nil
 }
 
-// ForBandwidth is the plan whose messages carry so many bits a second. No answer is awaited; what comes back is
+// ForBandwidth is the plan whose messages carry so many bits per second. No answer is awaited; what comes back is
 // counted.
 func (p Plan) ForBandwidth(bits float64) (Plan, error) {
 	s, ok := p.Target.Protocol.(protocol.Sized)
@@ -44,12 +44,12 @@ func (p Plan) ForBandwidth(bits float64) (Plan, error) {
 	p.Target.Protocol, p.Bandwidth = s, bits
 	p.Rate = bits / 8 / float64(s.Bytes())
 	if p.Rate > mostRate {
-		return p, fmt.Errorf("%s in messages of %d bytes are more than %.0f million messages a second: larger messages", units.Bits(bits), s.Bytes(), mostRate/1e6)
+		return p, fmt.Errorf("%s in messages of %d bytes are more than %.0f million messages per second: larger messages", units.Bits(bits), s.Bytes(), mostRate/1e6)
 	}
 	return p, nil
 }
 
-// Flow is what became of the messages of a bandwidth, in the time that counts. All rates are bits a second.
+// Flow is what became of the messages of a bandwidth, in the time that counts. All rates are bits per second.
 type Flow struct {
 	Message int // bytes
 	Seconds float64

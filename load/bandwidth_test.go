@@ -42,7 +42,7 @@ func bandwidth(t *testing.T, to Target, bits float64, window time.Duration) *Res
 	return r
 }
 
-// sink reads what comes, so many bytes a second at most, and counts it.
+// sink reads what comes, so many bytes per second at most, and counts it.
 func sink(t *testing.T, most float64) (address string, got *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

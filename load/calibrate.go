@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// calibratedFor is long enough for some hundred answers at a thousand a second.
+// calibratedFor is long enough for some hundred answers at a thousand per second.
 const calibratedFor = 500 * time.Millisecond
 
 // calibratedRate is the rate at which the empty server of many rates is asked, or the nearest of them: it has enough

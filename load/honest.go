@@ -43,7 +43,7 @@ func (r *Result) Honest() string {
 func (r *Result) lateItself() string {
 	p50, lag := r.FromSent.ValueAtQuantile(50), r.Lag.ValueAtQuantile(50)
 	if r.Plan.Rate > 0 && float64(lag) > mostOwnLag*float64(p50) {
-		return fmt.Sprintf("half of the requests were sent %s late or more by snag itself, of a median answer of %s: fewer requests a second, or a dedicated CPU (--cpu)",
+		return fmt.Sprintf("half of the requests were sent %s late or more by snag itself, of a median answer of %s: fewer requests per second, or a dedicated CPU (--cpu)",
 			units.Short(time.Duration(lag).Seconds()), units.Short(time.Duration(p50).Seconds()))
 	}
 	return ""
@@ -66,7 +66,7 @@ func (r *Result) HonestSinceSent() string {
 		return fmt.Sprintf("snag sent %s of %s requests, though its connections were free", units.Count(float64(r.Sent)), units.Count(want))
 	}
 	if n := r.Rate() * r.FromSent.Mean() / 1e9; r.Done >= fewForLittle && r.Lossless() && (n-r.Open > mostOff*r.Open || r.Open-n > mostOff*r.Open) {
-		return fmt.Sprintf("%.2f requests were open on average, and %s answers a second of %s make %.2f: more was open than was measured",
+		return fmt.Sprintf("%.2f requests were open on average, and %s answers per second of %s make %.2f: more was open than was measured",
 			r.Open, units.Count(r.Rate()), units.Short(r.FromSent.Mean()/1e9), n)
 	}
 	return ""

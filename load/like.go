@@ -83,7 +83,7 @@ func timesOf(messages []conversation.Message, c conversation.Conversation, conns
 	return t
 }
 
-// Rate is requests a second over all connections, on average.
+// Rate is requests per second over all connections, on average.
 func (t *Times) Rate(conns int) float64 {
 	return float64(len(t.At)*conns) / t.Every.Seconds()
 }

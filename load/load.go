@@ -18,7 +18,7 @@ import (
 // Plan is what to ask, how often and for how long.
 type Plan struct {
 	Target Target
-	// Rate is requests a second over all connections; 0: as many as the open requests on each
+	// Rate is requests per second over all connections; 0: as many as the open requests on each
 	// connection allow, which is no open loop.
 	Rate float64
 	// Times is when each connection sends; nil: evenly, by the rate. With it Rate is their mean.
@@ -44,7 +44,7 @@ type Plan struct {
 	PingPong bool
 	// Spin: the thread does not sleep for the last part before a request is due.
 	Spin bool
-	// Bandwidth is how many bits a second the messages are to carry; 0: they are requests. ForBandwidth sets it.
+	// Bandwidth is how many bits per second the messages are to carry; 0: they are requests. ForBandwidth sets it.
 	Bandwidth float64
 	// Client: the run asks as an ordinary client program does; nil: as a load.
 	Client *Client
@@ -62,7 +62,7 @@ const MostStreams = 100_000
 func (p Plan) Check() error {
 	switch {
 	case p.Rate < 0 || p.Rate > mostRate:
-		return fmt.Errorf("a rate of %g requests a second: from 0 (as many as possible) to 10 million", p.Rate)
+		return fmt.Errorf("a rate of %g requests per second: from 0 (as many as possible) to 10 million", p.Rate)
 	case p.Conns < 1 || p.Conns > MostConns:
 		return fmt.Errorf("%d connections: from 1 to %d", p.Conns, MostConns)
 	case p.For <= 0:

@@ -177,7 +177,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// A service that answers 50 a second answers 50 a second, whatever it is asked for.
+// A service that answers 50 per second answers 50 per second, whatever it is asked for.
 func TestRateOfAnOverload(t *testing.T) {
 	address := echoAfter(t, func() {
 		time.Sleep(20 * time.Millisecond)
@@ -189,6 +189,6 @@ func TestRateOfAnOverload(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Rate() < 20 || r.Rate() > 51 || r.Behind < 4000 {
-		t.Errorf("%g answers a second, %d not sent", r.Rate(), r.Behind)
+		t.Errorf("%g answers per second, %d not sent", r.Rate(), r.Behind)
 	}
 }

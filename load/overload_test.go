@@ -67,7 +67,7 @@ func TestTheRateOfAnOverloadedService(t *testing.T) {
 		}
 	}
 	if truth := within / p.For.Seconds(); math.Abs(r.Rate()/truth-1) > 0.1 {
-		t.Errorf("%.0f answers a second, and the service gave %.0f", r.Rate(), truth)
+		t.Errorf("%.0f answers per second, and the service gave %.0f", r.Rate(), truth)
 	}
 	// Four connections wait for one worker: 20 ms.
 	if p50 := time.Duration(r.FromSent.ValueAtQuantile(50)); r.FromSent.TotalCount() < int64(within)/2 || p50 < 15*time.Millisecond || p50 > 60*time.Millisecond {
@@ -87,6 +87,6 @@ func TestTheRateOfASlowService(t *testing.T) {
 	p.Rate, p.Conns, p.Warm, p.For = 50, 40, 50*time.Millisecond, 600*time.Millisecond
 	r, err := Run(context.Background(), p)
 	if err != nil || math.Abs(r.Rate()/50-1) > 0.1 {
-		t.Errorf("%.0f answers a second of 50 (%v)", r.Rate(), err)
+		t.Errorf("%.0f answers per second of 50 (%v)", r.Rate(), err)
 	}
 }

@@ -38,7 +38,7 @@ func parseRate(text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || v*times > mostRate {
-		return 0, errors.New("a number of requests a second, as 100 or 1.5k, a range as 10..40k, or max")
+		return 0, errors.New("a number of requests per second, as 100 or 1.5k, a range as 10..40k, or max")
 	}
 	return v * times, nil
 }

@@ -81,7 +81,7 @@ func note(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(d, 0), longest).Nanoseconds()) // fails beyond longest alone
 }
 
-// Rate is answers a second. Where requests queued before they were sent, the first ones that are answered were
+// Rate is answers per second. Where requests queued before they were sent, the first ones that are answered were
 // due before the time that counts, and only what came within that time is the service's rate. Elsewhere the
 // answers that came after it belong to it as well: as many came at its beginning that did not.
 func (r *Result) Rate() float64 {

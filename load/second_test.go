@@ -14,7 +14,7 @@ func TestSecondsAddUp(t *testing.T) {
 	})
 	var seconds []Second
 	p := plan(target(t, "tcp://"+address, Request{Size: 64, Reply: 64}))
-	// Two connections of 20 ms: 100 requests a second at most, of 120 asked.
+	// Two connections of 20 ms: 100 requests per second at most, of 120 asked.
 	p.Rate, p.Conns, p.For, p.Warm, p.Deadline = 120, 2, 2200*time.Millisecond, 200*time.Millisecond, 100*time.Millisecond
 	p.Each = func(_ time.Time, s Second) { seconds = append(seconds, s) }
 	r, err := Run(context.Background(), p)

@@ -13,9 +13,9 @@ type Sessions struct {
 	// FirstMissed is when the first message that missed the deadline was due, after the first message of all, also if
 	// requests did not count yet; nil: none did.
 	FirstMissed *time.Duration
-	// Needed is messages a second of all sessions together.
+	// Needed is messages per second of all sessions together.
 	Needed float64
-	// Capacity is how many messages a second the service answered while it had more than it could answer; nil: it
+	// Capacity is how many messages per second the service answered while it had more than it could answer; nil: it
 	// answered all that were due, so that its capacity was not seen.
 	Capacity *float64
 	// Growth is how much longer the answers take with each second of the sessions' own time, in seconds: the slope of

@@ -58,7 +58,7 @@ func sessionsPlan(to Target, conns int, every time.Duration) Plan {
 	return p
 }
 
-// Each worker of four takes 20 ms: 200 messages a second, or less where the host is busy. 30 sessions of one each
+// Each worker of four takes 20 ms: 200 messages per second, or less where the host is busy. 30 sessions of one each
 // 100 ms need 300. The delay grows by what the arithmetic says.
 func TestTheDelayOfSessionsGrowsAsPredicted(t *testing.T) {
 	for attempt := 1; ; attempt++ {

@@ -38,7 +38,7 @@ func (m *most) enter() {
 
 func (m *most) leave() { m.now.Add(-1) }
 
-// One connection carries several requests at a time: with one it would be 20 answers a second.
+// One connection carries several requests at a time: with one it would be 20 answers per second.
 func TestSeveralRequestsOnAConnection(t *testing.T) {
 	var open most
 	p := plan(h2(t, 100, func(w http.ResponseWriter, _ *http.Request) {
@@ -73,7 +73,7 @@ func TestTheServersLimitOfStreams(t *testing.T) {
 	for _, tt := range []struct {
 		rate   float64
 		waited bool
-	}{{20, false}, {300, true}} { // four at a time are 100 a second
+	}{{20, false}, {300, true}} { // four at a time are 100 per second
 		p := plan(to)
 		p.Rate, p.Conns, p.Streams = tt.rate, 1, 30
 		r, err := Run(context.Background(), p)

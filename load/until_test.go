@@ -67,7 +67,7 @@ func TestBoundHolds(t *testing.T) {
 	}
 }
 
-// A service of one worker that takes 10 ms answers 100 requests a second: the two rates are around that.
+// A service of one worker that takes 10 ms answers 100 requests per second: the two rates are around that.
 func TestFindLimit(t *testing.T) {
 	to, _ := oneByOne(t, 10*time.Millisecond)
 	p := plan(to)

@@ -67,7 +67,7 @@ func (p *poller) watch(op, fd, number int, room bool) error {
 
 // mostUnseen is how long a call waits at most that Go's scheduler does not know of. One that it knows of, and that
 // takes longer than some 20 µs, costs two switches to other threads, which look for something else to do: a quarter of
-// what a request costs at 10,000 a second. A collection of garbage waits as long, and so would a server of this
+// what a request costs at 10,000 per second. A collection of garbage waits as long, and so would a server of this
 // process (poller.seen).
 const mostUnseen = 2 * time.Millisecond
 

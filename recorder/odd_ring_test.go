@@ -76,7 +76,7 @@ func TestARingWhoseClockWentBack(t *testing.T) {
 			points++
 		}
 	}
-	if points < 150 { // one a second, at least
+	if points < 150 { // one per second, at least
 		t.Errorf("%d samples", points)
 	}
 	if c, measured := r.Measured("drops"); !measured || c.State != recording.CoverageOK {

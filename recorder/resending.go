@@ -12,7 +12,7 @@ import (
 type resending struct {
 	seconds [keptSeconds]float64
 	last    int64   // the latest second, Unix time
-	usual   float64 // a second
+	usual   float64 // per second
 	known   float64 // s, length of what usual is of
 }
 

@@ -18,7 +18,7 @@ import (
 	"snag/recording"
 )
 
-// film is a server's stream of 25 frames a second, that stands still while it is frozen.
+// film is a server's stream of 25 frames per second, that stands still while it is frozen.
 type film struct {
 	opened atomic.Int64
 	frozen atomic.Bool

@@ -46,12 +46,12 @@ const (
 	EventStreamFirstFrame  = "stream-first-frame"     // value: seconds since it was asked for
 	EventStreamFreeze      = "stream-freeze"          // no frame from T to End; value: seconds; attrs: threshold, dts_step (s, when it came back), burst (frames that came at once then), pattern (held, skipped, none), pace (DTS against wall until the burst was over), before ("first frame": none came since the reader was let in)
 	EventStreamLate        = "stream-late"            // drift over its threshold from T to End; value: the most, seconds
-	EventStreamSkipped     = "stream-skipped"         // DTS stepped over 1.5 frame times; value: frames that are missing by it; one a second, attrs: dts_step (the longest), steps (how many, where more than one)
+	EventStreamSkipped     = "stream-skipped"         // DTS stepped over 1.5 frame times; value: frames that are missing by it; one per second, attrs: dts_step (the longest), steps (how many, where more than one)
 	EventStreamJump        = "stream-jump"            // DTS went back, or on by more than 10 s more than the wall did; value: seconds, the largest of the second's; attrs: steps
 	EventStreamSlow        = "stream-slow"            // DTS moved at under 0.95 of the wall's pace from T to End; value: the ratio
 	EventStreamRestarted   = "stream-restarted"       // its timestamps begin anew near zero: a new publisher, an encoder that was started again, or a server that counts anew for each reader; attrs: from, to (seconds)
-	EventStreamRateFell    = "stream-frame-rate-fell" // fewer frames a second by the timestamps than before, from T to End; value: frames a second, the least over five seconds; attrs: base (what it was)
-	EventStreamBitsFell    = "stream-bit-rate-fell"   // as many frames of far fewer bytes, from T to End; value: bits a second, the least over five seconds or a GOP; attrs: base (what it was)
+	EventStreamRateFell    = "stream-frame-rate-fell" // fewer frames per second by the timestamps than before, from T to End; value: frames per second, the least over five seconds; attrs: base (what it was)
+	EventStreamBitsFell    = "stream-bit-rate-fell"   // as many frames of far fewer bytes, from T to End; value: bits per second, the least over five seconds or a GOP; attrs: base (what it was)
 	EventStreamGarbled     = "stream-garbled-picture" // key pictures in which ffmpeg met errors, from T to End; value: how many by then (of snag watch --picture)
 	EventStreamBlack       = "stream-black-picture"   // the same, black
 	EventStreamPlain       = "stream-plain-picture"   // the same, of one brightness

@@ -18,7 +18,7 @@ type OnCPU struct {
 	// Stack is what ran, user frames below the kernel's. 0: it could not be taken.
 	Stack int     `json:"stack,omitempty"`
 	N     uint64  `json:"n"`
-	Hz    float64 `json:"hz"` // samples a second and CPU; 0 where Event is no clock
+	Hz    float64 `json:"hz"` // samples per second and CPU; 0 where Event is no clock
 	// Event is what was counted between two samples, as perf names it ("cycles",
 	// "page-faults"); "" is time. Weight is how much of it the samples stand for.
 	Event  string  `json:"event,omitempty"`

@@ -18,7 +18,7 @@ type Stream struct {
 	Video      string  `json:"video,omitempty"`
 	Width      int     `json:"width,omitempty"`  // pixels, 0: not told by the stream
 	Height     int     `json:"height,omitempty"` // pixels
-	FPS        float64 `json:"fps,omitempty"`    // as the stream declares it, frames a second; 0: it does not
+	FPS        float64 `json:"fps,omitempty"`    // as the stream declares it, frames per second; 0: it does not
 	Audio      string  `json:"audio,omitempty"`
 	SampleRate int     `json:"sample_rate,omitempty"` // Hz
 	Channels   int     `json:"channels,omitempty"`
@@ -65,7 +65,7 @@ type StreamHop struct {
 func (StreamHop) Table() string { return "stream_hops" }
 
 // StreamFile is how the files of an HLS stream that is written on this host were at T:
-// a row a second from when their writer was found (probes/streams/files). Path is the
+// a row per second from when their writer was found (probes/streams/files). Path is the
 // playlist that the writer keeps, as the writer sees it; of a master playlist that of
 // the variant it was found by. Times of change are by the wall clock, as stat(2) has them.
 type StreamFile struct {

@@ -122,7 +122,7 @@ func loadText(v *verdict.Verdict, l ledger.Load) (out []string) {
 	if row.Rate > 0 {
 		asked = fmt.Sprintf(" of %s asked", units.Count(row.Rate))
 	}
-	first := fmt.Sprintf("%s: %s answers a second%s on %s", row.Target, units.Count(answersASecond(row)), asked, units.Plural(row.Connections, "connection"))
+	first := fmt.Sprintf("%s: %s answers per second%s on %s", row.Target, units.Count(answersASecond(row)), asked, units.Plural(row.Connections, "connection"))
 	if n := lostAll(row) + row.Behind; n > 0 {
 		first += fmt.Sprintf(", %s not answered", units.Count(float64(n)))
 	}
@@ -191,7 +191,7 @@ func (p *page) loadHead(v *verdict.Verdict) {
 	}
 	for _, l := range v.Ledger.Loads {
 		row := l.Row
-		text := fmt.Sprintf("load of %s: %s answers a second", row.Target, units.Count(answersASecond(row)))
+		text := fmt.Sprintf("load of %s: %s answers per second", row.Target, units.Count(answersASecond(row)))
 		switch {
 		case row.NotTheServices != "":
 			p.item("", p.yellow("! "), "  ", text+", and its figures are not the service's: "+row.NotTheServices)

@@ -28,8 +28,8 @@ func loadedCase(t *testing.T, name string) (string, Document) {
 func TestALoadIsShown(t *testing.T) {
 	text, d := loadedCase(t, "load-fills-the-workers.txtar")
 	for _, want := range []string{
-		"load of http://127.0.0.1:8080/: 40 answers a second, 472 ms on average since due; 100 % of the time for an answer is accounted for at the service",
-		"load http://127.0.0.1:8080/: 40 answers a second of 40 asked on 20 connections, 472 ms on average since due (p99 472 ms), 452 ms since sent",
+		"load of http://127.0.0.1:8080/: 40 answers per second, 472 ms on average since due; 100 % of the time for an answer is accounted for at the service",
+		"load http://127.0.0.1:8080/: 40 answers per second of 40 asked on 20 connections, 472 ms on average since due (p99 472 ms), 452 ms since sent",
 		"Of 472 ms since due, snag itself was late by 100 µs, the request waited 20 ms for a free connection and 452 ms for the answer",
 		"Of 452 ms for the answer, 450 ms (100 %, ± 0.1 %) are accounted for at api[60] listening on 0.0.0.0:8080: 400 ms waiting for a worker, 50 ms sleeping",
 	} {
@@ -54,7 +54,7 @@ func TestALoadIsShown(t *testing.T) {
 func TestALoadThatIsNotTheServices(t *testing.T) {
 	text, d := loadedCase(t, "load-not-the-services.txtar")
 	for _, want := range []string{
-		"! load of http://127.0.0.1:8080/: 40 answers a second, and its figures are not the service's: half of the requests",
+		"! load of http://127.0.0.1:8080/: 40 answers per second, and its figures are not the service's: half of the requests",
 		"NOT ENOUGH SEEN to say that nothing is wrong the figures of the load of http://127.0.0.1:8080/ are not the service's",
 		"they clear no suspect",
 	} {

@@ -30,7 +30,7 @@ const listener = `-- sockets --
 {"t":0,"netns":1,"proto":"tcp","state":"LISTEN","local":"0.0.0.0:80","inode":5,"cookie":5,"owners":[{"pid":60,"comm":"api","fd":6}],"send_q":128}
 {"t":29,"netns":1,"proto":"tcp","state":"LISTEN","local":"0.0.0.0:80","inode":5,"cookie":5,"owners":[{"pid":60,"comm":"api","fd":6}],"send_q":128}`
 
-// turnRows writes a row a second. slow[t] turns of that second took 0.4 s, the
+// turnRows writes a row per second. slow[t] turns of that second took 0.4 s, the
 // others fast.
 func turnRows(role string, n int, fast float64, slow map[int]int, wait float64) string {
 	return turnRowsOf(role, n, fast, slow, 0.4, wait)

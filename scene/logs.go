@@ -266,7 +266,7 @@ func pipeFull(p *Process, in recording.Interval) (n, looks int) {
 	return len(full), len(at)
 }
 
-// fewStuck looks at the states of threads, 20 a second, of which all found one of a process
+// fewStuck looks at the states of threads, 20 per second, of which all found one of a process
 // writing to a pipe: it is no line that was just written.
 const fewStuck = 10
 

@@ -26,7 +26,7 @@ type Refusal struct {
 
 // pollRate is the most that a program asks for something that it can do without: an agent
 // that looks again and again whether a service has come.
-const pollRate = 1 // a second
+const pollRate = 1 // per second
 
 // manyAddresses at which one process fails are a search for what listens.
 const manyAddresses = 20

@@ -14,7 +14,7 @@ type Stuck struct {
 	Since         recording.Time // when the first of them was asked
 	Open          uint64
 	Oldest        float64 // s
-	Before, After float64 // answers a second, before Since and from then on
+	Before, After float64 // answers per second, before Since and from then on
 }
 
 // Ever more requests are open and ever fewer are answered: a long poll keeps requests open and
@@ -75,6 +75,6 @@ func (v *Service) stuck(s *Scene) (Symptom, bool) {
 	return Symptom{
 		Name: RequestLatency, Subject: v.Subject, Active: []recording.Interval{{Start: max(k.Since, s.Window.Start), End: s.Window.End}},
 		Amount: k.Oldest / 2, Unit: "s", Share: min(1, float64(k.Open)/max(1, k.Before)),
-		Text: fmt.Sprintf("%s requests have had no answer for up to %s, and answers fell from %.3g to %.2g a second", units.Count(float64(k.Open)), units.Short(k.Oldest), k.Before, k.After),
+		Text: fmt.Sprintf("%s requests have had no answer for up to %s, and answers fell from %.3g to %.2g per second", units.Count(float64(k.Open)), units.Short(k.Oldest), k.Before, k.After),
 	}, true
 }

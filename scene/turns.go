@@ -15,7 +15,7 @@ import (
 // this host calls.
 type Service struct {
 	Subject recording.Subject
-	Rows    []recording.Turns // one a second, its peers added up
+	Rows    []recording.Turns // one per second, its peers added up
 	PIDs    []int             // that answer, or call
 }
 

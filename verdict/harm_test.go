@@ -20,7 +20,7 @@ func TestHeldUp(t *testing.T) {
 		want float64
 	}{
 		"what the ledger measured":        {scene.Symptom{Name: scene.RequestLatency, Held: 23, Share: 1}, 23},
-		"half of 20 a second, 1 s late":   {scene.Symptom{Name: scene.RequestLatency, Subject: web, Unit: "s", Amount: 1, Share: 0.5}, 10},
+		"half of 20 per second, 1 s late": {scene.Symptom{Name: scene.RequestLatency, Subject: web, Unit: "s", Amount: 1, Share: 0.5}, 10},
 		"no more than are open":           {scene.Symptom{Name: scene.RequestLatency, Subject: web, Unit: "s", Amount: 9, Share: 1}, 30},
 		"late, and nobody knows how many": {scene.Symptom{Name: scene.RequestLatency, Unit: "s", Amount: 9, Share: 0.4}, 0.4},
 		"a few failures":                  {scene.Symptom{Name: scene.FailedAnswers, Amount: 3}, 0.3},

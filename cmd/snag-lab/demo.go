@@ -85,7 +85,7 @@ func demo(ctx context.Context, w io.Writer, path string, length time.Duration) (
 	if err != nil {
 		return err
 	}
-	say("The players watch, and nginx gets %.0f connects a second.\n\n$ snag find --for %v", rate, length)
+	say("The players watch, and nginx gets %.0f connects per second.\n\n$ snag find --for %v", rate, length)
 	code, err := s.Foreground([]string{path, "find", "--for", length.String()}, os.Stdin, w, os.Stderr)
 	switch {
 	case err != nil:
@@ -98,7 +98,7 @@ func demo(ctx context.Context, w io.Writer, path string, length time.Duration) (
 	return nil
 }
 
-// connectRate measures what the demo claims: connects a second at the origin.
+// connectRate measures what the demo claims: connects per second at the origin.
 func connectRate(ctx context.Context, s *lab.Stage) (float64, error) {
 	const window = 2 * time.Second
 	before, err := s.Counter(s.Name("origin"), "Tcp", "PassiveOpens")

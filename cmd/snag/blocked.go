@@ -27,7 +27,7 @@ type blockedFlags struct {
 	top        int
 }
 
-// mostThreads are looked at: a look takes about 40 µs a thread.
+// mostThreads are looked at: a look takes about 40 µs per thread.
 const mostThreads = 20000
 
 func blockedCommand() *cobra.Command {

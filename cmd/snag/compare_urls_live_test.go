@@ -54,8 +54,8 @@ func TestCompareOfURLs(t *testing.T) {
 		code int
 	}
 	for name, c := range map[string]pair{
-		"half of the frames":     {whole, half, []string{"WORSE " + half + ": 12.", " at " + whole, "frames a second 2", "-50 %"}, cli.ExitCulprit},
-		"as many frames":         {whole, other, []string{"AS GOOD", "frames a second 2"}, 0},
+		"half of the frames":     {whole, half, []string{"WORSE " + half + ": 12.", " at " + whole, "frames per second 2", "-50 %"}, cli.ExitCulprit},
+		"as many frames":         {whole, other, []string{"AS GOOD", "frames per second 2"}, 0},
 		"nobody publishes B":     {whole, origin.URL(server, "none"), []string{"WORSE B does not answer: " + origin.URL(server, "none")}, cli.ExitCulprit},
 		"nobody publishes A":     {origin.URL(server, "none"), whole, []string{"CAN'T TELL A does not answer: " + origin.URL(server, "none")}, cli.ExitCantTell},
 		"a slower service":       {quick, slow, []string{"WORSE " + strings.ReplaceAll(slow, "hidden", "…") + ": the same requests take", "at " + strings.ReplaceAll(quick, "hidden", "…"), "Not seen"}, cli.ExitCulprit},

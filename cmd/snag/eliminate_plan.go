@@ -19,14 +19,14 @@ func (f *eliminateFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.addRequest(cmd)
 	flags.IntVar(&f.request.Size, "size", 64, "tcp and udp: bytes of a message")
-	flags.StringVar(&f.rate, "rate", "1k", "the most requests a second that are sent, at the last experiment")
+	flags.StringVar(&f.rate, "rate", "1k", "the most requests per second that are sent, at the last experiment")
 	flags.DurationVar(&f.slow, "slow", 20*time.Millisecond, "an answer that takes longer is slow")
 	flags.DurationVar(&f.timeout, "timeout", 2*time.Second, "how long a request may be open")
 	flags.DurationVar(&f.within, "within", time.Minute, "how long all experiments together may take")
 	flags.BoolVar(&f.all, "all", false, "go on after the first experiment that finds a suspect")
 	flags.BoolVar(&f.here, "here", false, "this is the server itself: all experiments but those of the way there")
 	flags.StringVar(&f.server, "server", "", "a file with the output of --here --json from the server; - is the standard input")
-	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host")
+	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests per second to another host")
 	flags.StringVarP(&f.out, "out", "o", "", "also keep the experiments as a recording: in this file if its name ends in .snag, else in this folder (snag judge, snag show)")
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/eliminate.md)")
 }
@@ -40,7 +40,7 @@ func (f *eliminateFlags) plan(ctx context.Context, cmd *cobra.Command, target st
 	case err != nil:
 		return p, cli.Usage("--rate %s: %v", f.rate, err)
 	case from != to || to < leastHigh:
-		return p, cli.Usage("--rate %s: one rate of at least %d requests a second", f.rate, leastHigh)
+		return p, cli.Usage("--rate %s: one rate of at least %d requests per second", f.rate, leastHigh)
 	case f.slow < time.Millisecond:
 		return p, cli.Usage("--slow %s: at least 1ms", f.slow)
 	case f.timeout < f.slow || f.timeout > 10*time.Second:

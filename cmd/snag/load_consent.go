@@ -14,7 +14,7 @@ import (
 	"snag/internal/units"
 )
 
-// mostUnasked is how many requests a second are sent to another host, and how many connections are made to it, unless
+// mostUnasked is how many requests per second are sent to another host, and how many connections are made to it, unless
 // somebody agrees.
 const mostUnasked = 1000
 
@@ -62,7 +62,7 @@ func (a asked) tooMuch() string {
 	}
 	switch {
 	case rate == 0 || rate > mostUnasked:
-		return fmt.Sprintf("send it more than %d requests a second", mostUnasked)
+		return fmt.Sprintf("send it more than %d requests per second", mostUnasked)
 	case most > mostUnasked:
 		return fmt.Sprintf("open %s connections to it", units.Count(float64(most)))
 	}

@@ -15,11 +15,11 @@ func TestConsent(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]bool{"y\n": true, "Yes\n": true, "n\n": false, "\n": false, "": false, "yellow\n": false} {
 		var out bytes.Buffer
-		err := consent{in: strings.NewReader(answer), out: &out}.to("tcp://192.0.2.1:9", "to", "send it more than 1000 requests a second")
+		err := consent{in: strings.NewReader(answer), out: &out}.to("tcp://192.0.2.1:9", "to", "send it more than 1000 requests per second")
 		if (err == nil) != want {
 			t.Errorf("%q: %v", answer, err)
 		}
-		if out.String() != "tcp://192.0.2.1:9 is not on this host: send it more than 1000 requests a second? [y/N] " {
+		if out.String() != "tcp://192.0.2.1:9 is not on this host: send it more than 1000 requests per second? [y/N] " {
 			t.Errorf("the question is %q", out.String())
 		}
 	}
@@ -31,7 +31,7 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// Requests a second count, and connections, of which each takes a place at the service.
+// Requests per second count, and connections, of which each takes a place at the service.
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -37,7 +37,7 @@ type loadFlags struct {
 
 func (f *loadFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.rate, "rate", "100", "requests a second over all connections (1k is 1,000); a range as 10..40k: a sweep; max: as many as may be open, again and again")
+	flags.StringVar(&f.rate, "rate", "100", "requests per second over all connections (1k is 1,000); a range as 10..40k: a sweep; max: as many as may be open, again and again")
 	flags.StringVar(&f.conns, "conns", "10", "connections; a range as 1..64: a sweep")
 	flags.IntVar(&f.streams, "streams", 1, "HTTP/2 and gRPC: so many requests can be open on one connection at a time")
 	flags.IntVar(&f.repeats, "repeats", 3, "of a sweep: how often each step runs")
@@ -65,7 +65,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	f.like.add(flags)
 	f.media.add(flags)
 	flags.BoolVar(&f.json, "json", false, "as JSON (docs/load.md)")
-	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests a second to another host, or open more than 1,000 connections to it, without a question")
+	flags.BoolVar(&f.yes, "yes", false, "send more than 1,000 requests per second to another host, or open more than 1,000 connections to it, without a question")
 }
 
 // addRequest adds those of a request and its connection, which snag eliminate has too.
@@ -95,7 +95,7 @@ type asked struct {
 	sizes    []load.SizedTarget
 	bound    *load.Bound
 	every    time.Duration // each connection is a session that sends a message in this time; 0: none is
-	bits     float64       // a second; 0: requests are asked
+	bits     float64       // per second; 0: requests are asked
 }
 
 func (a asked) sweeps() bool {

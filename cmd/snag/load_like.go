@@ -151,7 +151,7 @@ func tellLike(w io.Writer, c conversation.Conversation, rate float64) {
 		}
 		least, most, writes, answer = min(least, size), max(most, size), max(writes, len(one.Writes)), max(answer, one.Answer)
 	}
-	fmt.Fprintf(w, "like %s: %s of %s to %s bytes in up to %s, answers of up to %s bytes, %s a second\n", c.From, units.Plural(len(m), "message"),
+	fmt.Fprintf(w, "like %s: %s of %s to %s bytes in up to %s, answers of up to %s bytes, %s per second\n", c.From, units.Plural(len(m), "message"),
 		units.Count(float64(least)), units.Count(float64(most)), units.Plural(writes, "write"), units.Count(float64(answer)), trim(rate))
 	for _, s := range c.Set {
 		fmt.Fprintf(w, "  %s\n", s)

@@ -26,8 +26,8 @@ type mediaFlags struct {
 }
 
 func (f *mediaFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.bitrate, "bitrate", "4M", "rtp+udp: bits a second of each sender, as 800k or 4M")
-	flags.Float64Var(&f.shape.FPS, "fps", 25, "rtp+udp: frames a second; the packets of a frame are sent at once")
+	flags.StringVar(&f.bitrate, "bitrate", "4M", "rtp+udp: bits per second of each sender, as 800k or 4M")
+	flags.Float64Var(&f.shape.FPS, "fps", 25, "rtp+udp: frames per second; the packets of a frame are sent at once")
 	flags.DurationVar(&f.shape.GOP, "gop", 2*time.Second, "rtp+udp: from key frame to key frame")
 	flags.Float64Var(&f.shape.KeySize, "key-size", 8, "rtp+udp: the size of a key frame, times an ordinary one")
 	flags.BoolVar(&f.shape.Pace, "pace", false, "rtp+udp: send the packets of a frame evenly until the next frame")
@@ -105,7 +105,7 @@ func loadRTP(ctx context.Context, cmd *cobra.Command, f *loadFlags, target strin
 		return fmt.Errorf("load %s: %w", target, err)
 	}
 	if n := p.Shape.PacketRate() * float64(p.Senders); !here && n > mostUnasked {
-		if err := f.consent(cmd).to(target, "to", fmt.Sprintf("send it more than %d packets a second (these are %s)", mostUnasked, units.Count(n))); err != nil {
+		if err := f.consent(cmd).to(target, "to", fmt.Sprintf("send it more than %d packets per second (these are %s)", mostUnasked, units.Count(n))); err != nil {
 			return err
 		}
 	}

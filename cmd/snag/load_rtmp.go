@@ -42,7 +42,7 @@ func loadRTMP(ctx context.Context, cmd *cobra.Command, f *loadFlags, target stri
 		return fmt.Errorf("load %s: %w", p.Target.Shown, err)
 	}
 	if n := p.Asks(); !here && n > mostUnasked {
-		if err := f.consent(cmd).to(p.Target.Shown, "for", fmt.Sprintf("more than %d clients and messages a second (these are %s)", mostUnasked, units.Count(n))); err != nil {
+		if err := f.consent(cmd).to(p.Target.Shown, "for", fmt.Sprintf("more than %d clients and messages per second (these are %s)", mostUnasked, units.Count(n))); err != nil {
 			return err
 		}
 	}

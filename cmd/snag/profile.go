@@ -50,7 +50,7 @@ func profileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile (--pid N | --unit NAME | --port N | --netns NAME | --all | --read DIR)",
 		Short: "Sample where the time on the CPUs goes, or, with --off, the time off them",
-		Long: `Sample what runs on the CPUs, 99 times a second on each, with the stacks of the
+		Long: `Sample what runs on the CPUs, 99 times per second on each, with the stacks of the
 kernel and of the programs, and print the functions that took most: their own time
 and that of what they called. With --off also where threads waited, and for what.
 Ctrl-C ends it early and prints.

@@ -110,7 +110,7 @@ func moved(all []float64, by func() float64) (out []float64) {
 	return out
 }
 
-// access is two minutes of an access log: 20 requests a second, whose time is the
+// access is two minutes of an access log: 20 requests per second, whose time is the
 // upstream's and what their clients take.
 func access(took func(at float64) (upstream, client float64)) string {
 	var w written

@@ -69,7 +69,7 @@ func (p *readProgress) done() {
 	}
 }
 
-// speed is what was read a second lately, bytes.
+// speed is what was read per second lately, bytes.
 func (p *readProgress) speed() float64 {
 	first, last := p.marks[0], p.marks[len(p.marks)-1]
 	took := last.at.Sub(first.at).Seconds()

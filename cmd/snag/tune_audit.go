@@ -108,7 +108,7 @@ func auditedHost(ctx context.Context, args []string) (r *recording.Recording, fr
 	return r, "", err
 }
 
-// parseRate reads bits a second as tc does: 40mbit, 2.5gbit, 800000.
+// parseRate reads bits per second as tc does: 40mbit, 2.5gbit, 800000.
 func parseRate(text string) (float64, error) {
 	unit := 1.0
 	number := strings.ToLower(text)

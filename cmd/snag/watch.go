@@ -64,7 +64,7 @@ name=…, threshold=… and label.KEY=… may follow a URL in the same argument.
 In a terminal it shows a table, the faulty first. Elsewhere it writes a line for
 each event and a summary every 10 s; with --json an object a line (docs/watch.md).
 
-Exit codes: 0 ended by --for, q or Ctrl-C and every stream was healthy, 10 a stream
+Exit codes: 0 ended by --for, q or Ctrl-C and every stream was healthy, 10 per stream
 froze, went down, lost its audio, had its frame rate or bit rate fall, or could
 not be read, 1 failed, 2 usage.`,
 		Example: `  snag watch rtmp://origin/live/cam1 rtsp://10.0.0.7:8554/door
@@ -102,7 +102,7 @@ not be read, 1 failed, 2 usage.`,
 	flags.BoolVar(&f.json, "json", false, "an object of JSON a line on standard output (docs/watch.md)")
 	flags.BoolVar(&f.plain, "plain", false, "plain lines in a terminal too")
 	flags.IntVar(&f.most, "max-streams", watch.DefaultMost, "watch at most so many streams")
-	flags.IntVar(&f.perSecond, "connects", watch.DefaultPerSecond, "begin at most so many connections a second")
+	flags.IntVar(&f.perSecond, "connects", watch.DefaultPerSecond, "begin at most so many connections per second")
 	flags.DurationVar(&f.threshold, "threshold", 0, "no frame for so long is a freeze (default: the larger of 1s and three frames' spacing)")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Second, "give up on a server that has not let in by then")
 	flags.DurationVar(&f.every, "read-every", streams.ReadEvery, "read each connection at most so often: rarer costs less, and frames are timed no finer; 0: as data come")
@@ -138,7 +138,7 @@ func (f *watchFlags) check(cmd *cobra.Command) error {
 	case f.most < 1 || f.most > 20000:
 		return cli.Usage("--max-streams %d: from 1 to 20000", f.most)
 	case f.perSecond < 1 || f.perSecond > 1000:
-		return cli.Usage("--connects %d: from 1 to 1000 a second", f.perSecond)
+		return cli.Usage("--connects %d: from 1 to 1000 per second", f.perSecond)
 	case changed("threshold") && (f.threshold < 300*time.Millisecond || f.threshold > 10*time.Minute):
 		return cli.Usage("--threshold %s: from 300ms to 10m", f.threshold)
 	case f.timeout < 100*time.Millisecond || f.timeout > 5*time.Minute:

@@ -13,7 +13,7 @@ import (
 )
 
 // A wake-up costs as much as what is read in it: one stream that is read 50 times a
-// second wakes snag some 60 times a second. With a timer of Go for each reader, and one
+// second wakes snag some 60 times per second. With a timer of Go for each reader, and one
 // for snag's own lateness, it was 600 times.
 func TestWatchOfOneStreamSeldomWakes(t *testing.T) {
 	dir, command, server, here := aloneAtServer(t)
@@ -35,12 +35,12 @@ func TestWatchOfOneStreamSeldomWakes(t *testing.T) {
 	time.Sleep(window)
 	waits, read = waitsOf(t, snag.Process.Pid)-waits, lines()-read
 	rate := float64(waits) / time.Since(began).Seconds()
-	t.Logf("%.0f waits a second, %d frames read", rate, read)
+	t.Logf("%.0f waits per second, %d frames read", rate, read)
 	if read < 75 {
 		t.Errorf("%d frames in %s", read, window)
 	}
 	if rate < 20 || rate > 200 {
-		t.Errorf("its threads waited %.0f times a second", rate)
+		t.Errorf("its threads waited %.0f times per second", rate)
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 	waitsForMemory = 0.1   // suspects/host/memory_limit.go
 	busyDisk       = 0.8   // suspects/host/disks.go
 	slowDisk       = 0.02  // suspects/host/disks.go, s a request
-	swapRate       = 20    // suspects/host/swap.go, major faults a second
+	swapRate       = 20    // suspects/host/swap.go, major faults per second
 	nearLimit      = 0.95  // suspects/host/swap.go
 	portsLow       = 0.8   // suspects/net/ephemeral_ports.go
 )

@@ -91,7 +91,7 @@ func disks(v *values) (out []Sign) {
 		}
 		if busy >= busyDisk && each >= slowDisk {
 			out = append(out, Sign{Name: "disk-stall", Suspect: true, Subject: d, Value: busy, Usual: v.usually(d, itself, "disk busy"), Unit: "share",
-				Text: fmt.Sprintf("%s takes %s a request, busy %s of the time", d, units.Short(each), units.Percent(busy))})
+				Text: fmt.Sprintf("%s takes %s per request, busy %s of the time", d, units.Short(each), units.Percent(busy))})
 		}
 	}
 	return out
@@ -124,8 +124,8 @@ func swap(v *values) []Sign {
 	if faults < swapRate || in < faults/2 {
 		return nil
 	}
-	return []Sign{{Name: "swap", Suspect: true, Value: in, Usual: v.usually("", itself, "swapped in"), Unit: "pages a second",
-		Text: fmt.Sprintf("%s pages a second read back from swap, %s written", units.Count(in), units.Count(v.of("swapped out", "")))}}
+	return []Sign{{Name: "swap", Suspect: true, Value: in, Usual: v.usually("", itself, "swapped in"), Unit: "pages per second",
+		Text: fmt.Sprintf("%s pages per second read back from swap, %s written", units.Count(in), units.Count(v.of("swapped out", "")))}}
 }
 
 func memoryWaits(v *values) []Sign {

@@ -30,7 +30,7 @@ CAN'T TELL WHO IS AFFECTED: none of these hosts has a recorder of snag
 SIGNS from node_exporter, in the last 5 min (usual: in the hour before that)
 db-1 (10.0.0.9:9100)
   listen-overflow: 312 connects dropped, an accept queue was full (usual 0)
-  disk-stall: sda takes 84 ms a request, busy 97 % of the time (usual 10 %)
+  disk-stall: sda takes 84 ms per request, busy 97 % of the time (usual 10 %)
   packet-loss: 1.2 % of TCP's segments sent again, 3,600 (usual 1.1 %)
 no sign on 1 host, which clears nobody: web-1
 not scraped now, but within the last hour: gone-1
@@ -121,7 +121,7 @@ func TestAWayEndsAtNodeExporter(t *testing.T) {
 		s.exporter.Add(now, "10.0.0.8:9100", "other").Now["overflows"] = 1
 		return s
 	}
-	const way = "app waits for 10.0.0.9:5432 on db-1 (node_exporter only): 10 answers a second, 1 s each"
+	const way = "app waits for 10.0.0.9:5432 on db-1 (node_exporter only): 10 answers per second, 1 s each"
 	const sign = "\n    signs there, which prove nothing:\n      listen-overflow: 312 connects dropped, an accept queue was full (usual 0)\n"
 	for name, c := range map[string]struct {
 		suspect, subject string

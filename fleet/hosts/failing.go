@@ -30,13 +30,13 @@ func (r *reader) failures(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	errors := map[string]float64{} // a second, by host
+	errors := map[string]float64{} // per second, by host
 	if err := r.all(ctx, "sum by (instance) (rate(snag_service_failed_answers_total["+over+"])) > 0", func(h *Host, s prom.Sample) {
 		errors[h.Name] += s.Value
 	}, false); err != nil {
 		return err
 	}
-	asks := map[string]map[string]float64{} // answers a second, by host and server
+	asks := map[string]map[string]float64{} // answers per second, by host and server
 	var servers []string
 	if err := r.chunks(names, func(names string) error {
 		return r.all(ctx, "sum by (instance, server) (rate(snag_dependency_answers_total{instance=~"+names+"}["+over+"])) > 0", func(h *Host, s prom.Sample) {

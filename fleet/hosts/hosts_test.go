@@ -16,7 +16,7 @@ func TestOneAnswerForManyVictims(t *testing.T) {
 	if len(causes) != 1 || causes[0].Host != "origin-3" || causes[0].Suspect != "runtime-pause" || len(causes[0].Victims) != 7 || f.Standing(causes) != Found {
 		t.Fatalf("%+v", causes)
 	}
-	for _, want := range []string{"8 hosts, 7 affected", "CULPRIT on origin-3  runtime-pause", "java[77]", "edge-1 waits for 10.0.0.3:8080 on origin-3: 50 answers a second, 800 ms each (slow-dependency)"} {
+	for _, want := range []string{"8 hosts, 7 affected", "CULPRIT on origin-3  runtime-pause", "java[77]", "edge-1 waits for 10.0.0.3:8080 on origin-3: 50 answers per second, 800 ms each (slow-dependency)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)
 		}
@@ -108,6 +108,18 @@ func TestWays(t *testing.T) {
 			s.host("lb", "", "10.0.0.5", time.Second)
 			s.incident("lb", "packet-loss", "haproxy[8] tcp 10.0.0.5:5000 → 10.0.0.2:80", "request-latency")
 		}, "app packet-loss  [app lb web]"},
+		"a host of which nothing is proved, and to which two lose packets": {func(s *store) {
+			s.incident("app", "packet-loss", "peer 10.0.0.4", "connect-latency")
+			s.host("batch", "", "10.0.0.6", time.Second)
+			s.incident("batch", "packet-loss", "peer 10.0.0.4", "connect-latency")
+			s.host("db", "", "10.0.0.4", time.Second)
+			s.incident("db", "observer", "snag itself", "request-latency")
+		}, "db   [app batch db web]"},
+		"a host of which nothing is proved, and to which one loses packets": {func(s *store) {
+			s.incident("app", "packet-loss", "peer 10.0.0.4", "connect-latency")
+			s.host("db", "", "10.0.0.4", time.Second)
+			s.incident("db", "", "", "request-latency")
+		}, "app packet-loss  [app web] db   [db]"},
 		"packets that the way drops": {func(s *store) {
 			s.incident("app", "packet-loss", "tcp 10.0.0.2:5000 → 10.0.0.4:5432", "connect-latency")
 			s.host("db", "", "10.0.0.4", time.Second)

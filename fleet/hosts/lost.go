@@ -46,8 +46,11 @@ func (h *Host) losesOn(server string, other *Host) Step {
 	return Step{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: h.Culprits[0].Name, Lost: h.loses()}
 }
 
+// few are as many hosts as lose packets on the way to one by more than a way of their own.
+const few = 2
+
 // lostAt is the other end of that way, where that host drops the packets, or where more hosts lose packets than here:
-// one that all of them reach over one bad way.
+// one that all of them reach over one bad way, or of which nothing is proved, as its recorder was too late.
 func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 	var most Step
 	for _, server := range h.losesTo() {
@@ -60,6 +63,9 @@ func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 			return step, other
 		}
 		n, own := f.losers(other), f.losers(h)
+		if other.Affected() && len(other.Culprits) == 0 && n >= few { // it is there, and nobody proved what it is
+			return step, other
+		}
 		if h.loses() && other.loses() && (n > own || n == own && f.between(h, other)) && (most.To == "" || n > f.losers(f.Hosts[most.To])) {
 			most = step
 		}

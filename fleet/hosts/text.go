@@ -215,7 +215,7 @@ func (s Step) String() string {
 		text += " (node_exporter only)"
 	}
 	if s.Rate > 0 {
-		text += fmt.Sprintf(": %.3g answers a second, %s each", s.Rate, units.Short(s.Mean))
+		text += fmt.Sprintf(": %.3g answers per second, %s each", s.Rate, units.Short(s.Mean))
 	}
 	if s.Why != "" && !s.Lost {
 		text += " (" + s.Why + ")"

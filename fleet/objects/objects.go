@@ -36,7 +36,7 @@ type Where struct {
 	// Credentials is a file as ~/.aws/credentials; "": those of Env.
 	Credentials string
 	Env         func(name string) string // os.Getenv
-	// Rate is how many bytes a second Put sends at most; 0: no bound.
+	// Rate is how many bytes per second Put sends at most; 0: no bound.
 	Rate int64
 }
 
@@ -84,7 +84,7 @@ func (f *Failed) Error() string {
 
 func (f *Failed) Unwrap() error { return f.Err }
 
-// pacer bounds bytes a second; nil: there is no bound.
+// pacer bounds bytes per second; nil: there is no bound.
 func pacer(perSecond int64) *rate.Limiter {
 	if perSecond <= 0 {
 		return nil

@@ -27,7 +27,7 @@ const (
 	mostLooked, mostStreams = 1000, 16
 	// oneWay times as much comes in as goes out, and leastReceived bytes came: a request's answer may be as long.
 	oneWay, leastReceived = 10, 64 << 10
-	// A stream has gone on for streamsFor, at leastRate bytes a second: audio has 8,000.
+	// A stream has gone on for streamsFor, at leastRate bytes per second: audio has 8,000.
 	streamsFor, leastRate = 10 * time.Second, 4000
 	// forgotten is after how long a connection without a row has ended; rows of many sockets come in turn.
 	forgotten = 30 * time.Second

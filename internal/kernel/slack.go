@@ -10,7 +10,7 @@ import (
 // Unhurried lets the Go runtime's monitor, a thread of its own, sleep up to 8 ms longer
 // than it asks for. It asks for 20 µs again and again while any goroutine runs or waits
 // for a CPU (runtime/proc.go, sysmon), and on a busy host goroutines wait all the time:
-// 900 wake-ups a second were measured beside nginx under full load, each of which took
+// 900 wake-ups per second were measured beside nginx under full load, each of which took
 // the CPU from nginx; 80 with this. What the monitor does then, handing on the work of a
 // thread that is in a long system call, may come as much later. Timers are not its work
 // and keep their time.

@@ -73,7 +73,7 @@ func Bytes(n float64) string {
 	return ""
 }
 
-// Rate writes a count a second: "410/s", "0.3/s".
+// Rate writes a count per second: "410/s", "0.3/s".
 func Rate(perSecond float64) string {
 	if perSecond >= 10 || perSecond == math.Trunc(perSecond) {
 		return Count(perSecond) + "/s"

@@ -18,7 +18,7 @@ var caller = Actor{
 	About: "connects at a rate; each connection sends a request, waits for the answer's end and closes",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		to := f.String("to", "", "server, address:port, or the path of a UNIX socket")
-		rate := f.Float64("rate", 20, "connects a second in all, at most 1000")
+		rate := f.Float64("rate", 20, "connects per second in all, at most 1000")
 		most := f.Int("clients", 50, "connections open at a time, at most 512; a turn that finds all busy is skipped")
 		timeout := f.Duration("timeout", 5*time.Second, "give up on a connection after")
 		burst := f.Int("burst", 1, "connects at the same instant; the rate stays the same")

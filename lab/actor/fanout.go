@@ -98,7 +98,7 @@ var consumer = Actor{
 		rcvbuf := f.Int("rcvbuf", 0, "SO_RCVBUF; 0 leaves it to the kernel")
 		read := f.Duration("read", 0, "read for this long, then stop for --stop, and again")
 		stop := f.Duration("stop", 0, "0 never stops")
-		lazy := f.Float64("lazy", 0, "bytes a second that it reads at most while SIGUSR1 has switched it on; 0: none")
+		lazy := f.Float64("lazy", 0, "bytes per second that it reads at most while SIGUSR1 has switched it on; 0: none")
 		chunk := f.Int("chunk", 0, "bytes of the stamped chunks that come; 0: they have no stamps")
 		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {

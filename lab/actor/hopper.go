@@ -16,7 +16,7 @@ var hopper = Actor{
 	About: "makes a connection for each request, to one server after another, and closes it first: its port is kept in TIME-WAIT",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		to := f.String("to", "", "servers, address:port, with commas between")
-		rate := f.Float64("rate", 50, "requests a second in all, at most 2000")
+		rate := f.Float64("rate", 50, "requests per second in all, at most 2000")
 		count := f.Int("count", 0, "ends after so many; 0: goes on")
 		if err := parse(); err != nil {
 			return err

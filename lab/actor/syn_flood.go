@@ -18,7 +18,7 @@ var synFlood = Actor{
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		at := f.String("at", "", "namespace/device/address/bits: the forged addresses are of that network")
 		to := f.String("to", "", "victim, address:port")
-		rate := f.Float64("rate", 100, "SYNs a second, at most 20000")
+		rate := f.Float64("rate", 100, "SYNs per second, at most 20000")
 		if err := parse(); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ var tcpSource = Actor{
 	About: "connects and sends a stream at a rate",
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		to := f.String("to", "", "address:port")
-		rate := f.Float64("rate", 1e6, "bytes a second; 0: as fast as it goes")
+		rate := f.Float64("rate", 1e6, "bytes per second; 0: as fast as it goes")
 		chunk := f.Int("chunk", 16384, "bytes of a write")
 		cong := f.String("congestion", "cubic", "TCP_CONGESTION")
 		hello := f.Int("hello", 0, "small writes before the stream, 100 ms apart")
@@ -86,7 +86,7 @@ func congestion(name string) func(string, string, syscall.RawConn) error {
 
 // pouring is how a stream is sent.
 type pouring struct {
-	rate  float64 // bytes a second; 0: as fast as it goes
+	rate  float64 // bytes per second; 0: as fast as it goes
 	chunk int
 	stamp bool
 	on    *atomic.Bool // nil: always
@@ -144,7 +144,7 @@ var tcpSink = Actor{
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		listen := f.String("listen", "", "address:port")
 		rcvbuf := f.Int("rcvbuf", 0, "SO_RCVBUF; 0 leaves it to the kernel")
-		rate := f.Float64("rate", 0, "bytes a second that it reads at most; 0: as they come")
+		rate := f.Float64("rate", 0, "bytes per second that it reads at most; 0: as they come")
 		chunk := f.Int("chunk", 0, "bytes of the stamped chunks that come; 0: they have no stamps")
 		path := f.String("log", "", "file for the client's log")
 		if err := parse(); err != nil {
@@ -179,7 +179,7 @@ func receiveBuffer(bytes int) func(string, string, syscall.RawConn) error {
 	}
 }
 
-// slowReader reads no more than a rate, 20 times a second.
+// slowReader reads no more than a rate, 20 times per second.
 type slowReader struct {
 	ctx  context.Context
 	from io.Reader

@@ -28,7 +28,7 @@ var tunRelay = Actor{
 		f.DurationVar(&p.Jitter, "jitter", 0, "added, even between 0 and this, order kept")
 		f.Float64Var(&p.Reorder, "reorder", 0, "share of packets held back by --hold, so that others overtake")
 		f.DurationVar(&p.Hold, "hold", 5*time.Millisecond, "how long these are held back")
-		f.Float64Var(&p.Rate, "rate", 0, "bytes a second from a to b; 0: no limit")
+		f.Float64Var(&p.Rate, "rate", 0, "bytes per second from a to b; 0: no limit")
 		f.IntVar(&p.Queue, "queue", 0, "bytes that may wait for the rate; 0: no limit")
 		f.IntVar(&p.MaxSize, "max-size", 0, "packets larger than this vanish, as in a black hole; 0: none")
 		seed := f.Uint64("seed", 1, "of the random numbers")

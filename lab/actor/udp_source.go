@@ -22,7 +22,7 @@ var udpSource = Actor{
 	Main: func(ctx context.Context, f *flag.FlagSet, parse func() error) error {
 		to := f.String("to", "", "address:port of the receiver")
 		from := f.String("from", "", "own address:port; empty: the kernel's choice")
-		rate := f.Float64("rate", 100, "datagrams a second, on average")
+		rate := f.Float64("rate", 100, "datagrams per second, on average")
 		burst := f.Int("burst", 1, "datagrams sent back to back")
 		size := f.Int("size", 1200, "bytes of payload")
 		first := f.Int("first", 0, "datagrams sent back to back once, before the steady rate")

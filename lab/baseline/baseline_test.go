@@ -46,14 +46,14 @@ func TestThresholds(t *testing.T) {
 func TestNetdata(t *testing.T) {
 	seconds := func(n, samples string) string { return `{"seconds": ` + n + "}\n-- samples --\n" + samples + "\n" }
 	for _, c := range []struct{ name, text, want string }{
-		{"11 a second", seconds("10", `node_netstat_Udp_RcvbufErrors{netns="7"} 0+11x10`), "udp-receive-buffer-full"},
-		{"10 a second are not above 10", seconds("10", `node_netstat_Udp_RcvbufErrors{netns="7"} 0+10x10`), ""},
-		{"two accept queue overflows a second", seconds("10", `node_netstat_TcpExt_ListenOverflows 0+2x10`), "listen-overflow"},
+		{"11 per second", seconds("10", `node_netstat_Udp_RcvbufErrors{netns="7"} 0+11x10`), "udp-receive-buffer-full"},
+		{"10 per second are not above 10", seconds("10", `node_netstat_Udp_RcvbufErrors{netns="7"} 0+10x10`), ""},
+		{"two accept queue overflows per second", seconds("10", `node_netstat_TcpExt_ListenOverflows 0+2x10`), "listen-overflow"},
 		{"softnet is one chart for all CPUs", seconds("10", "node_softnet_dropped_total{cpu=\"0\"} 0+6x10\nnode_softnet_dropped_total{cpu=\"1\"} 0+6x10"), "softnet-backlog"},
 		{"2 % of the packets, of enough", seconds("10", "node_network_transmit_drop_total{device=\"eth0\"} 0+2x10\nnode_network_transmit_packets_total{device=\"eth0\"} 0+100x10"), "qdisc-drop"},
 		{"2 % of too few packets", seconds("10", "node_network_transmit_drop_total{device=\"eth0\"} 0+0.02x10\nnode_network_transmit_packets_total{device=\"eth0\"} 0+1x10"), ""},
 		{"resets must be ten times the usual", seconds("10", `node_netstat_Tcp_OutRsts 0+40x10`), ""},
-		{"51 resets a second", seconds("10", `node_netstat_Tcp_OutRsts 0+51x10`), "peer-reset"},
+		{"51 resets per second", seconds("10", `node_netstat_Tcp_OutRsts 0+51x10`), "peer-reset"},
 		{"busy CPUs", seconds("10", "node_cpu_seconds_total{cpu=\"0\",mode=\"user\"} 0+0.9x10\nnode_cpu_seconds_total{cpu=\"0\",mode=\"idle\"} 0+0.1x10"), "cpu-saturated"},
 		{"nice time is not counted", seconds("10", "node_cpu_seconds_total{cpu=\"0\",mode=\"nice\"} 0+0.9x10\nnode_cpu_seconds_total{cpu=\"0\",mode=\"idle\"} 0+0.1x10"), ""},
 		{"a full descriptor table", seconds("10", "") + "-- processes --\n{\"t\":\"0..10\",\"pid\":60,\"comm\":\"api\",\"state\":\"S\",\"fds\":64,\"fd_limit\":64}\n", "fd-limit"},

@@ -12,7 +12,7 @@ import (
 type lookup = func(*recording.Recording, recording.Time) []reading
 
 // averageOf is `lookup: average -length` of a counter, one chart for each series:
-// its growth a second.
+// its growth per second.
 func averageOf(name string, length time.Duration) lookup {
 	return func(r *recording.Recording, end recording.Time) []reading {
 		var out []reading
@@ -201,7 +201,7 @@ func groupUsage(r *recording.Recording, end recording.Time) []reading {
 	return out
 }
 
-// processesIn is the CPU time a second of a group's processes.
+// processesIn is the CPU time per second of a group's processes.
 func processesIn(r *recording.Recording, group string, end recording.Time) (float64, bool) {
 	type ends struct{ first, last recording.Process }
 	of := map[int]ends{}

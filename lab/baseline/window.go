@@ -45,7 +45,7 @@ func span(s recording.Series) float64 {
 	return s.Points[len(s.Points)-1].T.Sub(s.Points[0].T).Seconds()
 }
 
-// rate is a counter's growth a second over what there is of the window.
+// rate is a counter's growth per second over what there is of the window.
 func rate(s recording.Series, end recording.Time, length time.Duration) (float64, bool) {
 	cut, ok := before(s, end, length)
 	if !ok || span(cut) <= 0 {

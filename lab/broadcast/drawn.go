@@ -78,7 +78,7 @@ func NewShow(b *drawn.Bench, k Kind) *Show {
 	pace := b.Uniform("slow encoder's pace", 0.5, 0.98)
 	if k.Slow && b.Built("slow") {
 		w.Clock, w.pace = SlowClock, pace
-		b.Amount("%.2f s of picture a second", pace)
+		b.Amount("%.2f s of picture per second", pace)
 	}
 	var may []lab.Option
 	if k.Ends {

@@ -76,7 +76,7 @@ type Watched struct {
 	Looks          int
 }
 
-// Observe looks at a broadcast ten times a second.
+// Observe looks at a broadcast ten times per second.
 func (b *Broadcast) Observe(d time.Duration) (Watched, error) {
 	const full = 30_000
 	var w Watched

@@ -10,8 +10,8 @@ import (
 	"snag/lab"
 )
 
-// serve makes the service: nginx that is asked for a page 40 times a second, and a
-// video call's stream (300 datagrams of 1,200 bytes a second, 2.9 Mbit/s: 720p).
+// serve makes the service: nginx that is asked for a page 40 times per second, and a
+// video call's stream (300 datagrams of 1,200 bytes per second, 2.9 Mbit/s: 720p).
 func serve(s *lab.Stage) {
 	users, site := s.Netns("users"), s.Netns("site")
 	s.Veth(lab.End{Netns: users, Device: "eth0", Addr: "10.85.1.1/24"}, lab.End{Netns: site, Device: "eth0", Addr: "10.85.1.2/24"})

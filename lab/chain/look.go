@@ -12,7 +12,7 @@ import (
 const trickle = 5000 // bytes/s
 
 // Still is for how long at most hardly anything came to each place in that time, by
-// the kernel's counters: looked at ten times a second, without snag.
+// the kernel's counters: looked at ten times per second, without snag.
 func Still(s *lab.Stage, d time.Duration) (map[string]time.Duration, error) {
 	out := map[string]time.Duration{}
 	began, since := map[string]uint64{}, map[string]time.Time{}

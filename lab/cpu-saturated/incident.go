@@ -30,7 +30,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.Veth(lab.End{Netns: c, Device: "eth0", Addr: "10.77.21.1/24"}, lab.End{Netns: srv, Device: "eth0", Addr: "10.77.21.2/24"})
 	server := s.Actor(srv, "api-server", "loop-server", []string{"--listen", "10.77.21.2:8081", "--spin", "4ms"})
 	s.AwaitPrinted(server, "ready")
-	// 80 requests a second of 4 ms each: 32 % of a CPU. The client runs before all
+	// 80 requests per second of 4 ms each: 32 % of a CPU. The client runs before all
 	// others: what it measures is the server.
 	client := s.Actor(c, "api-client", "rr-client", []string{"--to", "10.77.21.2:8081", "--conns", "8", "--every", "100ms"}, lab.Nice(-10))
 	s.AwaitPrinted(client, "answers")

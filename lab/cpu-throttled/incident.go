@@ -35,7 +35,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	}
 	server := s.Actor(srv, "api-server", "loop-server", []string{"--listen", "10.77.6.2:8081", "--spin", "4ms"}, lab.In(web))
 	s.AwaitPrinted(server, "ready")
-	// 80 requests a second of 4 ms each: 32 % of a CPU.
+	// 80 requests per second of 4 ms each: 32 % of a CPU.
 	client := s.Actor(c, "api-client", "rr-client", []string{"--to", "10.77.6.2:8081", "--conns", "8", "--every", "100ms"})
 	if v != lab.Healthy {
 		s.Await("the control group to be throttled", 20*time.Second, func() (bool, error) {

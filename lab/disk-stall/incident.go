@@ -34,7 +34,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	server := s.Actor(srv, "ledger-server", "loop-server",
 		[]string{"--listen", "10.77.23.2:8081", "--journal", filepath.Join(own.Mount, "journal")}, lab.In(slow))
 	s.AwaitPrinted(server, "ready")
-	// 5 requests a second on 4 connections: the disk alone is not in a hurry.
+	// 5 requests per second on 4 connections: the disk alone is not in a hurry.
 	client := s.Actor(c, "ledger-client", "rr-client", []string{"--to", "10.77.23.2:8081", "--conns", "4", "--every", "800ms"})
 	s.AwaitPrinted(client, "answers")
 	if v != lab.Healthy {

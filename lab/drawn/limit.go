@@ -19,7 +19,7 @@ func (b *Bench) SwitchQuota(name string, c *lab.Cgroup, share float64) {
 }
 
 // SwitchWrites makes the fault of that name a slow disk: the group (Stage.SlowDisk) may
-// write so many bytes a second.
+// write so many bytes per second.
 func (b *Bench) SwitchWrites(name string, c *lab.Cgroup, bytes int) {
 	b.switchLimit(name, func(on bool) error {
 		if !on {

@@ -35,7 +35,7 @@ func (b *Bench) LoadOf(capacity float64) Load {
 		Size: b.Int("bytes of a request", 16, 16384),
 	}
 	l.Conns = b.Int("clients", 1, 128)
-	// No client asks more than 200 times a second, or less than once in two seconds.
+	// No client asks more than 200 times per second, or less than once in two seconds.
 	l.Conns = max(l.Conns, int(l.Rate/200)+1)
 	l.Conns = min(l.Conns, int(l.Rate*2))
 	l = l.Within(2*b.rtt + seconds(1/capacity)) // a connection of its own each time needs two

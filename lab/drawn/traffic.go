@@ -49,7 +49,7 @@ func (b *Bench) datagrams(n Net) Traffic {
 	t := Traffic{Kind: Datagrams, Rate: b.LogUniform("datagrams per second", 20, 3000)}
 	size, burst, flows := b.Int("bytes of a datagram", 64, 1400), b.Int("datagrams at once", 1, 16), b.Int("senders' sockets", 1, 32)
 	t.Wire = t.Rate * float64(size+42)
-	flows = max(1, min(flows, int(t.Rate/float64(burst)/4))) // each sends some times a second
+	flows = max(1, min(flows, int(t.Rate/float64(burst)/4))) // each sends some times per second
 	t.Server = b.Actor(n.Server, "media-receiver", "udp-sink", []string{"--listen", n.At(5004), "--force-rcvbuf", "8000000", "--log", b.ClientLog("arrived")})
 	b.AwaitPrinted(t.Server, "ready")
 	t.Client = b.Actor(n.Client, "media-sender", "udp-source", []string{"--to", n.At(5004), "--rate", fmt.Sprint(t.Rate), "--burst", fmt.Sprint(burst),

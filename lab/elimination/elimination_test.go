@@ -3,7 +3,9 @@ package elimination
 import (
 	"context"
 	"os"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,8 +52,22 @@ func TestSituations(t *testing.T) {
 			if !o.Right || len(o.RuledOut) > 0 {
 				t.Errorf("found %v, left %v, guilty and ruled out %v; guilty are %v", o.Found, o.Left, o.RuledOut, s.Guilty)
 			}
+			// A full listen queue is told from a lossy path by the path's own figures.
+			if len(o.Found) > 0 && o.By[0] != shows(o.Found[0]) && (o.Found[0] != "listen-queue" || o.By[0] != elimination.TheWay) {
+				t.Errorf("%s was shown by the experiment %q, and the catalogue names %q", o.Found[0], o.By[0], shows(o.Found[0]))
+			}
 		})
 	}
+}
+
+// shows is the experiment that the catalogue names for a suspect.
+func shows(suspect string) string {
+	for _, s := range elimination.Suspects {
+		if s.ID == suspect {
+			return s.By
+		}
+	}
+	return ""
 }
 
 // Each name of inCheck is a situation.
@@ -68,7 +84,7 @@ func TestInCheck(t *testing.T) {
 func TestMark(t *testing.T) {
 	t.Parallel()
 	s := Situation{Name: "slow-tls", Guilty: []string{"tls"}}
-	right := mark(s, nil, answer{Left: []standing{{"tls", "found", ""}, {"pool", "open", ""}}})
+	right := mark(s, nil, answer{Left: []standing{{"tls", "found", "handshake"}, {"pool", "open", ""}}})
 	late := mark(s, nil, answer{Left: []standing{{"pool", "found", ""}, {"tls", "found", ""}}})
 	struck := mark(s, nil, answer{Left: []standing{{"pool", "open", ""}}, RuledOut: []standing{{"tls", "ruled out", ""}, {"resolver", "ruled out", ""}}})
 	if !right.Right || late.Right || struck.Right || len(struck.RuledOut) != 1 || len(right.RuledOut) != 0 {
@@ -89,8 +105,11 @@ func TestMark(t *testing.T) {
 	for _, o := range []Outcome{right, late, struck, mark(well, nil, answer{})} {
 		sum.Add(o)
 	}
-	if sum != (Sum{faulty: 3, found: 1, left: 2, struck: 1, well: 1}) {
-		t.Errorf("%+v", sum)
+	if want := (Sum{faulty: 3, found: 1, left: 2, struck: 1, well: 1, by: map[string]int{"handshake": 1}}); !reflect.DeepEqual(sum, want) {
+		t.Errorf("%+v, want %+v", sum, want)
+	}
+	if text := sum.String(); !strings.HasSuffix(text, "\nshown by: handshake 1") {
+		t.Errorf("which experiment showed it is not named: %s", text)
 	}
 }
 

@@ -22,6 +22,7 @@ type Outcome struct {
 	First     string         `json:"first"`
 	Found     []string       `json:"found"`
 	Left      []string       `json:"left"` // found ones among them
+	By        []string       `json:"by"`   // which experiment showed each that is found
 	Seconds   float64        `json:"seconds"`
 	// Measures are snag's own, to look at afterwards.
 	Measures json.RawMessage `json:"measures"`
@@ -129,7 +130,7 @@ func mark(s Situation, struck []string, a answer) (out Outcome) {
 	for _, l := range append(slices.Clone(a.Left), a.Untried...) {
 		out.Left = append(out.Left, l.Suspect)
 		if l.State == "found" {
-			out.Found = append(out.Found, l.Suspect)
+			out.Found, out.By = append(out.Found, l.Suspect), append(out.By, l.By)
 		}
 	}
 	for _, r := range a.RuledOut {

@@ -83,7 +83,7 @@ var overConnections = []Situation{
 	}},
 	{"small-pool", []string{"pool"}, nil, func(b *Bench) error {
 		b.service.work = b.Duration("a worker takes", 2*time.Millisecond, 12*time.Millisecond)
-		workers := max(1, int(b.LogUniform("answers a second at most", 100, 500)*b.service.work.Seconds()))
+		workers := max(1, int(b.LogUniform("answers per second at most", 100, 500)*b.service.work.Seconds()))
 		b.service.turns = make(chan struct{}, workers)
 		b.short()
 		return b.listen()

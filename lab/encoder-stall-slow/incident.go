@@ -9,7 +9,7 @@ import (
 // Incident is the cause of that name, that goes on and is late.
 var Incident = lab.Incident{
 	Name:  "encoder-stall-slow",
-	Title: "an encoder makes 0.8 s of picture a second",
+	Title: "an encoder makes 0.8 s of picture per second",
 	Long:  true,
 	Needs: broadcast.Tools,
 	Want: lab.Want{

@@ -23,13 +23,13 @@ func TestTruth(t *testing.T) {
 			t.Fatal(err)
 		}
 		pace := (labtest.LastNumber(t, encoder.Printed(), outTime) - from) / float64(time.Since(begun).Microseconds())
-		t.Logf("%s: %.2f s of the stream a second, %+v", v, pace, w)
+		t.Logf("%s: %.2f s of the stream per second, %+v", v, pace, w)
 		// It prints every half second: a twentieth of the time may be missing at an end.
 		if v == lab.Sick && (pace < 0.7 || pace > 0.9 || w.Full > 0 || w.Server.RecvQ > 10_000) {
-			t.Errorf("%.2f s of the stream a second; the encoder's queue was full in %d samples, %d bytes unread at the server", pace, w.Full, w.Server.RecvQ)
+			t.Errorf("%.2f s of the stream per second; the encoder's queue was full in %d samples, %d bytes unread at the server", pace, w.Full, w.Server.RecvQ)
 		}
 		if v != lab.Sick && pace < 0.9 {
-			t.Errorf("%.2f s of the stream a second", pace)
+			t.Errorf("%.2f s of the stream per second", pace)
 		}
 	})
 }

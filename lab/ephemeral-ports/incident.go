@@ -39,7 +39,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 			to = append(to, addr+":3306")
 		}
 	}
-	// 500 ports, each kept for 60 s (TCP_TIMEWAIT_LEN): 8 connections a second for good.
+	// 500 ports, each kept for 60 s (TCP_TIMEWAIT_LEN): 8 connections per second for good.
 	if v != lab.Healthy {
 		s.Command(cli, "sysctl", "-qw", "net.ipv4.ip_local_port_range=40000 40499")
 	}

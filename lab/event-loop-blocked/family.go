@@ -37,7 +37,7 @@ func buildFamily(b *drawn.Bench) {
 	if b.Fault.Name == "long-task" {
 		b.Amount("a task of %v on the event loop every %v", long, every)
 	} else {
-		b.Amount("a request computes for %v instead of %v, %.0f times a second", heavy, o.Work, l.Rate)
+		b.Amount("a request computes for %v instead of %v, %.0f times per second", heavy, o.Work, l.Rate)
 	}
 	b.Ask(net.Client, "web-users", net.At(8080), l)
 }

@@ -50,7 +50,7 @@ func buildFamily(b *drawn.Bench) {
 		o.Wait = b.Duration("time of a request besides", 500*time.Microsecond, 40*time.Millisecond)
 	}
 	o.Most = 300
-	// So much garbage that the room is used up about once to six times a second.
+	// So much garbage that the room is used up about once to six times per second.
 	garbage := min(25, (old-live)*b.LogUniform("room, used up per second", 1, 6))
 	churn := int(garbage * (1 << 20) / 16)
 	// With room, nothing is collected within half a minute.

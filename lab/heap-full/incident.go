@@ -12,7 +12,7 @@ import (
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:  "heap-full",
-	Title: "a Java server's heap is nearly full: it is collected several times a second, none of which takes long",
+	Title: "a Java server's heap is nearly full: it is collected several times per second, none of which takes long",
 	Needs: runtimepause.Incident.Needs,
 	Want: lab.Want{
 		Suspect:  "heap-full",

@@ -24,7 +24,7 @@ var Incident = lab.Incident{
 	Start:      start,
 }
 
-// rate of datagrams a second: of some kB each they would be a camera wall.
+// rate of datagrams per second: of some kB each they would be a camera wall.
 const rate = 6000
 
 func start(s *lab.Stage, v lab.Variant) error {

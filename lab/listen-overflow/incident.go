@@ -39,7 +39,7 @@ func topology(s *lab.Stage) (srv, cli string) {
 }
 
 func traffic(s *lab.Stage, v lab.Variant, srv, cli, backlog, work string) error {
-	// 50 connections a second can be worked on, 40 come: only the queue is short. (When
+	// 50 connections per second can be worked on, 40 come: only the queue is short. (When
 	// it is severe, the server is too slow as well.)
 	burst, rate := lab.At(s, "8", "20", "40"), lab.At(s, "16", "40", "80")
 	if v != lab.Sick {

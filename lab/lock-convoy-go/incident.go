@@ -39,7 +39,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	}
 	server := s.Actor(ns, "shared-server", "shared-server", args)
 	s.AwaitPrinted(server, "ready")
-	// The backend answers 50 requests a second on the shared connection. Clients
+	// The backend answers 50 requests per second on the shared connection. Clients
 	// send at their own pace, whether they were answered or not.
 	every := lab.At(s, 400*time.Millisecond, 250*time.Millisecond, 100*time.Millisecond)
 	client := s.Actor(ns, "client", "rr-client", []string{"--to", "127.0.0.1:8080", "--conns", fmt.Sprint(goroutines), "--every", every.String(), "--open"})

@@ -43,7 +43,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	}
 	server := s.Run(ns, "java", []string{"java", "-XX:+UseSerialGC", "-Xmx128m", "-cp", s.Dir(), "SharedServer", "8080", how, "5432", strconv.Itoa(idle)})
 	s.AwaitPrinted(server, "ready")
-	// The backend answers 50 requests a second on the shared connection. Clients
+	// The backend answers 50 requests per second on the shared connection. Clients
 	// send at their own pace, whether they were answered or not.
 	every := lab.At(s, 400*time.Millisecond, 250*time.Millisecond, 100*time.Millisecond)
 	client := s.Actor(ns, "client", "rr-client", []string{"--to", "127.0.0.1:8080", "--conns", fmt.Sprint(threads), "--every", every.String(), "--open"})

@@ -33,7 +33,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.AwaitPrinted(backend, "ready")
 	how := map[lab.Variant]string{lab.Sick: "shared", lab.Healthy: "own", lab.Distractor: "pool"}[v]
 	threadserver.Start(s, ns, 8080, workers, how, "5432")
-	// The backend answers 50 requests a second on the shared connection. Clients
+	// The backend answers 50 requests per second on the shared connection. Clients
 	// send at their own pace, whether they were answered or not.
 	every := lab.At(s, 400*time.Millisecond, 250*time.Millisecond, 100*time.Millisecond)
 	client := s.Actor(ns, "client", "rr-client", []string{"--to", "127.0.0.1:8080", "--conns", fmt.Sprint(workers), "--every", every.String(), "--open"})

@@ -7,7 +7,7 @@ import "snag/lab"
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:  "nagle-delayed-ack",
-	Title: "requests of two small writes without TCP_NODELAY, about 25 a second",
+	Title: "requests of two small writes without TCP_NODELAY, about 25 per second",
 	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{

@@ -22,7 +22,7 @@ var Incident = lab.Incident{
 func start(s *lab.Stage, v lab.Variant) error {
 	tx, rx := s.Netns("tx"), s.Netns("rx")
 	s.Veth(lab.End{Netns: tx, Device: "eth0", Addr: "10.77.3.1/24"}, lab.End{Netns: rx, Device: "eth0", Addr: "10.77.3.2/24"})
-	// The traffic is 400 datagrams of 1000 bytes a second, 3.2 Mbit/s, and 3.3 with
+	// The traffic is 400 datagrams of 1000 bytes per second, 3.2 Mbit/s, and 3.3 with
 	// headers: one in 25 is lost at the least, six of seven at the most.
 	shape := map[lab.Variant][]string{
 		lab.Sick:       {"rate", lab.At(s, "3200kbit", "2mbit", "500kbit"), "burst", "5kb", "limit", "6kb"},

@@ -7,7 +7,7 @@ import "snag/lab"
 // Incident is the cause of that name.
 var Incident = lab.Incident{
 	Name:  "receiver-too-slow",
-	Title: "an RTP receiver takes 4 ms for each of 600 datagrams a second: its buffer is full all the time",
+	Title: "an RTP receiver takes 4 ms for each of 600 datagrams per second: its buffer is full all the time",
 	Apart: true,
 	Needs: []lab.Tool{lab.IP},
 	Want: lab.Want{

@@ -38,7 +38,7 @@ var source string
 // Load is what a server keeps and replaces.
 type Load struct {
 	Entries int // of 16 bytes, and 4 for the reference
-	Rate    int // replaced a second
+	Rate    int // replaced per second
 	Heap    int // MiB
 	Scratch int // bytes that each request allocates
 }

@@ -27,7 +27,7 @@ var Incident = lab.Incident{
 	Start:      start,
 }
 
-// rules of the receiver's filter: 20,000 cost some 0.2 ms a packet, so that a sender
+// rules of the receiver's filter: 20,000 cost some 0.2 ms per packet, so that a sender
 // needs a twentieth of a CPU for as many as one CPU can receive. How many that are
 // depends on the machine, and is measured.
 const rules = 20000

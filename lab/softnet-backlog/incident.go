@@ -25,7 +25,7 @@ var Incident = lab.Incident{
 	Remedy:     remedy,
 }
 
-// A receiver this slow is behind its sender: 2,000 rules cost 20 µs a packet, which
+// A receiver this slow is behind its sender: 2,000 rules cost 20 µs per packet, which
 // takes 5 to send. Twice netdev_max_backlog wait before one is dropped: as many are
 // being worked on (net/core/dev.c, process_backlog). With one interface alone a round
 // is squeezed only by its time, 8 ms: then 64 packets must take as long.
@@ -48,7 +48,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	s.SlowRules(rx, n)
 	sink := s.Actor(rx, "telemetry", "udp-sink", []string{"--listen", "10.77.31.2:5004", "--force-rcvbuf", "30000000"})
 	s.AwaitPrinted(sink, "ready")
-	// One burst a second: CPU 1 works on it for a tenth of that and then idles.
+	// One burst per second: CPU 1 works on it for a tenth of that and then idles.
 	burst := map[lab.Variant]int{lab.Sick: lab.At(s, 3200, 6000, 12000), lab.Healthy: 100, lab.Distractor: 0}[v]
 	if v == lab.Distractor { // as many as are worked on within a third of a second
 		burst = min(600, int(0.3*s.Capacity(tx, rx, "10.77.31.2:5004")))

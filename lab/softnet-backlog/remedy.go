@@ -9,6 +9,6 @@ import (
 
 // A backlog that holds a burst. Longer rounds take no more in.
 var remedy = &lab.Remedy{
-	For:   15 * time.Second, // a burst a second
+	For:   15 * time.Second, // a burst per second
 	Wrong: []plan.Change{{Target: plan.Target{Kind: "sysctl", Name: "net.core.netdev_budget"}, Then: "600"}},
 }

@@ -20,9 +20,9 @@ func TestTruth(t *testing.T) {
 		s.Break()
 		time.Sleep(4 * time.Second)
 		after := answers(s)
-		t.Logf("%d answers a second before, %d after", before, after)
+		t.Logf("%d answers per second before, %d after", before, after)
 		if before == 0 || (v == lab.Sick) != (3*after < 2*before) {
-			t.Errorf("%s: %d answers a second with two workers, %d with more", v, before, after)
+			t.Errorf("%s: %d answers per second with two workers, %d with more", v, before, after)
 		}
 	})
 }

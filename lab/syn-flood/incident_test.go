@@ -26,7 +26,7 @@ func TestTruth(t *testing.T) {
 		if (v == lab.Sick) != (drops > 100) || over > 20 {
 			t.Errorf("%d SYNs dropped, %d overflows", drops, over)
 		}
-		// 40 a second come, and 300 in the distractor.
+		// 40 per second come, and 300 in the distractor.
 		if v == lab.Sick && connected > 150 && line.Max["connect"] < 900 || v != lab.Sick && connected < 100 {
 			t.Errorf("%d connects, the slowest took %.0f ms", connected, line.Max["connect"])
 		}

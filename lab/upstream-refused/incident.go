@@ -31,7 +31,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	if v == lab.Distractor {
 		s.Nft(backend, "table inet lab-filter {\n chain input {\n type filter hook input priority 0; policy accept;\n tcp dport 8081 counter reject with tcp reset\n}\n}\n")
 	}
-	// Of a severe outage more is asked; of one that is barely felt, one connection a second.
+	// Of a severe outage more is asked; of one that is barely felt, one connection per second.
 	s.Actor(app, "web-shop", "caller", []string{"--to", upstream, "--rate", lab.At(s, "1", "20", "200"), "--timeout", "2s"})
 	if v == lab.Healthy {
 		s.AwaitGrowth(backend, "Tcp", "PassiveOpens", 20)

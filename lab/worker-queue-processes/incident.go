@@ -35,7 +35,7 @@ def app(environ, start_response):
 
 func start(s *lab.Stage, v lab.Variant) error {
 	ns := s.Netns("api")
-	workers, nap := 2, 0.05 // 40 requests a second
+	workers, nap := 2, 0.05 // 40 requests per second
 	switch v {
 	case lab.Healthy:
 		workers = 10

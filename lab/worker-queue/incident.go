@@ -27,7 +27,7 @@ var Incident = lab.Incident{
 
 func start(s *lab.Stage, v lab.Variant) error {
 	ns := s.Netns("api")
-	workers, nap := 2, 25 // 80 requests a second
+	workers, nap := 2, 25 // 80 requests per second
 	switch v {
 	case lab.Healthy:
 		workers = 64

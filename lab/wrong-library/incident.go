@@ -62,7 +62,7 @@ func start(s *lab.Stage, v lab.Variant) error {
 	return s.Err()
 }
 
-// serve starts the server with a library, and its clients: 40 requests a second.
+// serve starts the server with a library, and its clients: 40 requests per second.
 func serve(s *lab.Stage, srv, cli, lib string) (server, client *lab.Process) {
 	server = s.Actor(srv, "codec-server", "rr-server", []string{"--listen", "10.77.14.1:9000", "--library", lib})
 	s.AwaitPrinted(server, "ready")

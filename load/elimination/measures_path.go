@@ -44,7 +44,8 @@ type Hop struct {
 	RTT     float64 `json:"rtt"`     // the median
 	End     bool    `json:"end"`
 	// Sent probes and those that were answered, and the shortest and the longest time. A router reports a limited
-	// number of packets a second: fewer answers are no loss on the way, unless the hops behind it answer fewer as well.
+	// number of packets per second: fewer answers are no loss on the way, unless the hops behind it answer fewer as
+	// well.
 	Sent     int     `json:"sent"`
 	Answered int     `json:"answered"`
 	Least    float64 `json:"min"`

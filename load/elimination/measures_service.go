@@ -26,7 +26,7 @@ type Null struct {
 type Step struct {
 	Rate    float64 `json:"rate"`
 	Conns   int     `json:"connections"`
-	Answers float64 `json:"answers"` // a second
+	Answers float64 `json:"answers"` // per second
 	Due     float64 `json:"since_due_p50"`
 	Sent    float64 `json:"since_sent_p50"`
 	Behind  int64   `json:"behind"`

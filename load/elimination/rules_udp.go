@@ -12,7 +12,7 @@ func overUDP(m *Measures) bool { return m.Network == "udp" }
 const fewRefused = 3
 
 // closedPort: a host reports each datagram to a port on which nobody listens (RFC 1122, 4.1.3.1), Linux up to
-// six at once and then one a second (net.ipv4.icmp_ratelimit).
+// six at once and then one per second (net.ipv4.icmp_ratelimit).
 func closedPort(m *Measures) Standing {
 	p := m.Port
 	if p == nil {

@@ -45,7 +45,7 @@ func NewFile(b []byte) (f File, err error) {
 	return f, nil
 }
 
-// usualSpacing is that of 25 frames a second.
+// usualSpacing is that of 25 frames per second.
 const usualSpacing = 40 * time.Millisecond
 
 // spacing is the time between two pictures, on average.
@@ -67,7 +67,7 @@ func (f File) next(i int) (due time.Duration, stamp uint32, tag *rtmp.Tag) {
 	return due, uint32((round + f.stamp[i%n]).Milliseconds()), &f.Tags[i%n]
 }
 
-// Rate is tags a second.
+// Rate is tags per second.
 func (f File) Rate() float64 {
 	if f.every <= 0 {
 		return 0

@@ -87,10 +87,10 @@ func TestBadPlans(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	// 100 clients join within a tenth of a second, and 50 publishers send 25 tags a second each.
+	// 100 clients join within a tenth of a second, and 50 publishers send 25 tags per second each.
 	p := good
 	p.Players, p.Publishers = 50, 50
 	if asks := p.Asks(); asks != 1000+50*25 {
-		t.Errorf("%v a second", asks)
+		t.Errorf("%v per second", asks)
 	}
 }

@@ -58,7 +58,7 @@ func (p Plan) Here(ctx context.Context) (bool, error) {
 	return load.Target{Address: p.Target.Address()}.Here(ctx)
 }
 
-// Asks is how many times a second something is sent at the most: clients that join, and messages.
+// Asks is how many times per second something is sent at the most: clients that join, and messages.
 func (p Plan) Asks() float64 {
 	joining := float64(p.Players+p.Publishers) / p.joins().Seconds()
 	return joining + float64(p.Publishers)*p.File.Rate()

@@ -22,7 +22,7 @@ type Result struct {
 	// Behind is how late each tag was taken whole by the socket, Lag how late snag began to send it though it
 	// could.
 	Behind, Lag *hdrhistogram.Histogram
-	// Own is how late snag itself was, 50 times a second.
+	// Own is how late snag itself was, 50 times per second.
 	Own *hdrhistogram.Histogram
 }
 

@@ -45,7 +45,7 @@ func (t *track) end(at time.Duration) {
 	}
 }
 
-// rate is frames a second as they came, own as their timestamps have them; 0: too few to tell. A server may send
+// rate is frames per second as they came, own as their timestamps have them; 0: too few to tell. A server may send
 // what it holds at once at the beginning: this makes rate larger.
 func (t *track) rate() (rate, own float64) {
 	if t.frames < 2 {

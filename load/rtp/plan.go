@@ -53,7 +53,7 @@ func (p Plan) Check() error {
 	case !(s.Bitrate >= leastBitrate && s.Bitrate <= mostBitrate):
 		return fmt.Errorf("a bit rate of %g: from %d to %g bit/s", s.Bitrate, leastBitrate, float64(mostBitrate))
 	case !(s.FPS > 0 && s.FPS <= mostFPS):
-		return fmt.Errorf("%g frames a second: more than 0, up to %d", s.FPS, mostFPS)
+		return fmt.Errorf("%g frames per second: more than 0, up to %d", s.FPS, mostFPS)
 	case s.GOP < 0 || s.GOP > mostGOP:
 		return fmt.Errorf("key frames every %v: from 0 s (all are key frames) to %v", s.GOP, mostGOP)
 	case !(s.KeySize >= 1 && s.KeySize <= mostKeySize):

@@ -17,7 +17,7 @@ type reports struct {
 	trips   []time.Duration
 }
 
-// mostReports of a sender are kept: an hour of one a second.
+// mostReports of a sender are kept: an hour of one per second.
 const mostReports = 3600
 
 // take takes a compound packet that came at now. Of a report on an earlier report the way there and back follows.

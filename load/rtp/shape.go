@@ -65,7 +65,7 @@ func (s Shape) stamp(frame int64) uint32 {
 	return uint32(int64(math.Round(float64(frame) * clock / s.FPS)))
 }
 
-// PacketRate is packets a second, on average.
+// PacketRate is packets per second, on average.
 func (s Shape) PacketRate() float64 {
 	n := s.keyEvery()
 	all := float64(s.packets(0))

@@ -76,7 +76,7 @@ func TestHump(t *testing.T) {
 }
 
 // Each answer waits for 40 ms as soon as a connection is used for the second time, and ten connections bear no more
-// than 250 requests a second.
+// than 250 requests per second.
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	waits := func(r float64) float64 {
@@ -105,7 +105,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// The knee of a pool of workers, each of which takes 20 ms a request.
+// The knee of a pool of workers, each of which takes 20 ms per request.
 func TestKnee(t *testing.T) {
 	t.Parallel()
 	for _, workers := range []float64{4, 8, 16} {

@@ -23,7 +23,7 @@ type Plan struct {
 	Slow    time.Duration // answers that take longer are slow
 	Timeout time.Duration // of a request
 	Within  time.Duration // of all together
-	// HighRate is the most requests a second that are sent.
+	// HighRate is the most requests per second that are sent.
 	HighRate float64
 	// Here: on the server itself. The way there is not tried.
 	Here bool

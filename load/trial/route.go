@@ -19,7 +19,7 @@ const (
 	firstPort = 33434
 	hopWithin = time.Second
 	// probesUDP and probesTCP of each hop: as mtr, several show a spread. Linux reports six of a sender at once, and
-	// then one a second (icmp_ratelimit and XRLIM_BURST_FACTOR, net/ipv4/icmp.c): more would look like loss.
+	// then one per second (icmp_ratelimit and XRLIM_BURST_FACTOR, net/ipv4/icmp.c): more would look like loss.
 	probesUDP = 5
 	probesTCP = 3
 	roundEach = 300 * time.Millisecond

@@ -23,7 +23,7 @@ type Answer struct {
 func (a Answer) Failed() bool { return a.Status == 0 || a.Status >= http.StatusBadRequest }
 
 const (
-	// Rate of requests a second to each: what a service does not notice.
+	// Rate of requests per second to each: what a service does not notice.
 	Rate = 5
 	// mostWait for an answer, and mostBody of it that is read.
 	mostWait = 10 * time.Second

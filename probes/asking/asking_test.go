@@ -36,7 +36,7 @@ func serve(t *testing.T, answer func(w http.ResponseWriter)) (*seen, *url.URL) {
 	return s, u
 }
 
-// Each is asked over one connection, at most five times a second, and the two take turns; an error is
+// Each is asked over one connection, at most five times per second, and the two take turns; an error is
 // one thing, and no answer another.
 func TestBothAreAskedInTurn(t *testing.T) {
 	t.Parallel()

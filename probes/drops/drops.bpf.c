@@ -26,7 +26,7 @@ char __license[] SEC("license") = "Dual BSD/GPL";
 const volatile bool has_reason = false; /* since 5.17 */
 const volatile bool has_rx_sk = false;	/* since 6.11 */
 const volatile __u32 purged = 0;	/* SKB_DROP_REASON_QUEUE_PURGE; 0: this kernel has it not */
-const volatile __u32 stacks_each = 8;	/* stacks a second for each (reason, place) */
+const volatile __u32 stacks_each = 8;	/* stacks per second for each (reason, place) */
 
 #define COUNTS 8192
 #define FOLDED 1024

@@ -21,7 +21,7 @@ var Probe = probe.Probe{Name: name, Start: start}
 
 const name = "drops"
 
-// stacksEach is how many stacks a second each reason at each place gets. One
+// stacksEach is how many stacks per second each reason at each place gets. One
 // takes some µs where a count takes a fraction of one.
 const stacksEach = 8
 

@@ -60,7 +60,7 @@ func (r *running) Coverage(cost float64, failed error) []recording.Coverage {
 	case failed != nil:
 		c.State, c.Why = recording.CoverageFailed, failed.Error()
 	case c.Lost > 0:
-		c.State, c.Why = recording.CoveragePartial, fmt.Sprintf("%d ends of processes have no row: at most %d a second have, those by a signal first", c.Lost, mostRows)
+		c.State, c.Why = recording.CoveragePartial, fmt.Sprintf("%d ends of processes have no row: at most %d per second have, those by a signal first", c.Lost, mostRows)
 	}
 	return []recording.Coverage{c}
 }

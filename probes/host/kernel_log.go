@@ -133,7 +133,7 @@ func (k *kernelLog) look(now recording.Time) error {
 		}
 		if len(kept) == most {
 			k.left++
-			k.meter.note("host.kernel-log", fmt.Sprintf("%d lines beyond %d a second were left out", k.left, mostLines), "")
+			k.meter.note("host.kernel-log", fmt.Sprintf("%d lines beyond %d per second were left out", k.left, mostLines), "")
 			if k.last != 0 {
 				continue
 			}

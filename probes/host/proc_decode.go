@@ -28,7 +28,7 @@ const pfKthread = 0x00200000 // include/linux/sched.h
 
 var errProcStat = errors.New("not in the form of /proc/PID/stat")
 
-// parseProcStat reads it by hand: it is read for hundreds of processes a second.
+// parseProcStat reads it by hand: it is read for hundreds of processes per second.
 // The name may itself hold spaces and brackets, so it ends at the last bracket.
 func parseProcStat(data []byte) (procStat, error) {
 	open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')

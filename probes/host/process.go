@@ -244,7 +244,7 @@ func (p *processes) meet(t recording.Time, pid int, stat procStat) *process {
 	return one
 }
 
-// watched writes a row a second of each watched process, and reports which ended.
+// watched writes a row per second of each watched process, and reports which ended.
 func (p *processes) watched(t recording.Time, rows map[int]bool) {
 	for _, pid := range p.env.Watch.PIDs() {
 		if rows[pid] {

@@ -12,13 +12,13 @@ import (
 // others need.
 const (
 	busyCPU  = 0.05    // of a CPU, its waited-for children's included
-	busyIO   = 1 << 20 // bytes a second to and from disks
+	busyIO   = 1 << 20 // bytes per second to and from disks
 	mostBusy = 16      // of a scan, the busiest
 )
 
 // What makes one that holds sockets worth a closer look, each second.
 const (
-	lateFaults = 20 // major faults a second: 20 of 5 ms are a tenth of its time
+	lateFaults = 20 // major faults per second: 20 of 5 ms are a tenth of its time
 	mostLate   = 8  // watched of those that run while there is a queue for the CPUs
 )
 

@@ -82,12 +82,12 @@ func named(out map[string]string, names map[uint16]option, kind uint16, b []byte
 	}
 }
 
-// bits writes a rate in bytes a second as tc does.
+// bits writes a rate in bytes per second as tc does.
 func bits(bytesPerSecond uint64) string {
 	return strconv.FormatUint(bytesPerSecond*8, 10) + "bit"
 }
 
-// rate reads struct tc_ratespec: bytes a second.
+// rate reads struct tc_ratespec: bytes per second.
 func rate(b []byte) uint64 { return uint64(binary.NativeEndian.Uint32(b[8:])) }
 
 func tbfOption(out map[string]string, kind uint16, b []byte) {

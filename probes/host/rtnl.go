@@ -7,7 +7,7 @@ import (
 )
 
 // rtnl is a rtnetlink socket of one namespace, kept open; or why there is none.
-// It is asked several times a second in each namespace, so replies are read into
+// It is asked several times per second in each namespace, so replies are read into
 // one buffer, without a look at their size first.
 type rtnl struct{ conn *nldump.Conn }
 

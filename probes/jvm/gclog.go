@@ -33,7 +33,7 @@ const (
 	headRead = 4 << 10
 	// mostDescriptors of a process are looked at for a log.
 	mostDescriptors = 4096
-	// mostLogged events a second of a JVM are kept, the longest; none that is shorter
+	// mostLogged events per second of a JVM are kept, the longest; none that is shorter
 	// than shortest: ZGC's pauses are, and in number.
 	mostLogged = 200
 	shortest   = 100 * time.Microsecond
@@ -333,7 +333,7 @@ func (l *journals) coverage(since recording.Time, jvms, hidden int) recording.Co
 	}
 	slices.Sort(why)
 	if l.missed > 0 {
-		why = append(why, fmt.Sprintf("%d bytes were logged faster than %d a second are read", l.missed, mostRead))
+		why = append(why, fmt.Sprintf("%d bytes were logged faster than %d per second are read", l.missed, mostRead))
 	}
 	if l.untimed > 0 {
 		why = append(why, fmt.Sprintf("%d lines have no time", l.untimed))

@@ -28,7 +28,7 @@ const (
 	period = time.Second
 	// searchEach ticks new JVMs are looked for.
 	searchEach = 5
-	// mostJVMs are read: each costs about 0.1 ms a second.
+	// mostJVMs are read: each costs about 0.1 ms per second.
 	mostJVMs = 64
 	// pauseTold: a JVM that stood still this long in a second has its threads looked at.
 	pauseTold = 0.2

@@ -15,7 +15,7 @@ func (r *running) Coverage(cost float64, failed error) []recording.Coverage {
 	whole.Lost = r.k.lost() + r.left
 	if whole.Lost > 0 && failed == nil {
 		whole.State = recording.CoveragePartial
-		whole.Why = fmt.Sprintf("%d waits for memory of a millisecond and more have no event: at most %d a second have; all are summed", whole.Lost, mostEvents)
+		whole.Why = fmt.Sprintf("%d waits for memory of a millisecond and more have no event: at most %d per second have; all are summed", whole.Lost, mostEvents)
 	}
 	rows := []recording.Coverage{whole}
 	for _, m := range []string{measureReclaim, measureCompaction} {

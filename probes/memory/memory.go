@@ -22,7 +22,7 @@ var Probe = probe.Probe{Name: name, Start: start}
 
 const (
 	name       = "memory"
-	mostEvents = 100 // a second, the longest
+	mostEvents = 100 // per second, the longest
 )
 
 // kindNames are the label kind of the samples.

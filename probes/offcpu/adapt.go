@@ -12,7 +12,7 @@ const muchOver = 4
 // effort is how much is taken of what happens.
 type effort struct {
 	Threshold time.Duration // of the waits that count
-	Rate      uint32        // stacks a second of each thread; 0: all
+	Rate      uint32        // stacks per second of each thread; 0: all
 }
 
 const (
@@ -28,7 +28,7 @@ func (e effort) adapt(cost, may float64) effort {
 	switch {
 	case may <= 0:
 	case cost > muchOver*may && e.Rate > leastRate:
-		e.Rate = leastRate // at once: a step a second would spend the budget many times
+		e.Rate = leastRate // at once: a step per second would spend the budget many times
 	case cost > may:
 		e, _ = e.less()
 	case cost < may/4 && e.Threshold > leastThreshold:

@@ -90,7 +90,7 @@ func (r *running) stacksRow() recording.Coverage {
 	switch {
 	case 100*c.Lost > r.lost[taken]: // fewer than one in a hundred change no picture
 		c.State = recording.CoveragePartial
-		c.Why = fmt.Sprintf("%d stacks fell into one slot with another, %d waits have none as a thread gets at most %d stacks a second, %d found no room",
+		c.Why = fmt.Sprintf("%d stacks fell into one slot with another, %d waits have none as a thread gets at most %d stacks per second, %d found no room",
 			r.lost[lostStacks], r.lost[noToken], r.left.rate, r.env.Stacks.Left())
 	case r.names.KernelErr() != nil && r.since != 0:
 		c.State, c.Why = recording.CoveragePartial, "the kernel's functions have no names: "+r.names.KernelErr().Error()

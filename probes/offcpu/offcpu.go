@@ -35,9 +35,9 @@ const (
 	looksEach  = 10
 	coverEach  = 5 // seconds
 	costWhile  = 40 * time.Millisecond
-	mostWaits  = 1024 // rows a second
-	mostLocks  = 128  // rows a second of each kind
-	mostEvents = 100  // a second
+	mostWaits  = 1024 // rows per second
+	mostLocks  = 128  // rows per second of each kind
+	mostEvents = 100  // per second
 )
 
 type running struct {
@@ -70,7 +70,7 @@ type running struct {
 	cost     float64 // CPU s of this side
 	charge   float64 // of it what was charged to the budget, or was paid once to load the programs
 	inside   float64 // CPU s that the programs ran, estimated
-	rate     float64 // of them, CPU seconds a second
+	rate     float64 // of them, CPU seconds per second
 	left     left
 	lost     [lostMax]uint64 // of the kernel's side
 	over     bool            // the budget was spent, and it ended

@@ -199,7 +199,7 @@ const volatile __u32 nr_futex = 202;
 __u64 threshold = 1000000; /* shorter waits count only as waits for a lock, ns */
 __u64 long_queue = 50000000;
 __u64 long_lock = 100000000;
-__u32 stack_rate = 1000; /* stacks a second that a thread may have; 0: all */
+__u32 stack_rate = 1000; /* stacks per second that a thread may have; 0: all */
 __u64 epoch_at;		 /* when the second began */
 __u32 epoch;
 __u64 lost[LOST_MAX];

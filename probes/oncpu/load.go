@@ -22,7 +22,7 @@ type loaded struct {
 	events  []int // descriptors of perf events
 }
 
-// load loads the program and starts the timers: hz samples a second on each CPU
+// load loads the program and starts the timers: hz samples per second on each CPU
 // that is online; of pids and their children only, where there are any. Errors are
 // *kernel.Lack where something is lacking here.
 func load(proc, sys string, hz uint64, pids []int, copies bool) (*loaded, error) {

@@ -5,7 +5,7 @@
 
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What runs on each CPU, looked at some 99 times a second by a timer of the
+ * What runs on each CPU, looked at some 99 times per second by a timer of the
  * kernel's own (the software event cpu-clock: no counter of the processor is
  * needed, so it works in virtual machines). Samples are counted here by thread
  * and stack; a stack itself is handed over once, when it is first seen. User

@@ -22,7 +22,7 @@ var Probe = probe.Probe{Name: name, Start: start}
 const (
 	name   = "oncpu"
 	period = time.Second
-	// hz samples a second and CPU: not 100, so as not to run in step with what the
+	// hz samples per second and CPU: not 100, so as not to run in step with what the
 	// kernel and programs do each 10 ms.
 	hz = 99
 	// hzAlways is used where it samples for days.
@@ -275,7 +275,7 @@ func (r *running) tick(open bool) {
 	}
 }
 
-// rate is how many samples a second and CPU are taken.
+// rate is how many samples per second and CPU are taken.
 func rate(env *probe.Env) float64 {
 	if env.Continuous {
 		return hzAlways

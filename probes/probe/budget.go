@@ -56,7 +56,7 @@ func (b *Budget) Over(seconds float64) bool {
 }
 
 // Lasts is for how many seconds more the budget lasts where a probe takes rate CPU
-// seconds a second, and its programs busiest of them on one CPU, and the others nothing;
+// seconds per second, and its programs busiest of them on one CPU, and the others nothing;
 // +Inf: it does not end.
 func (b *Budget) Lasts(seconds, rate, busiest float64) float64 {
 	b.mu.Lock()

@@ -23,7 +23,7 @@ func TestBudgetIsAShareOfTheMachine(t *testing.T) {
 	// 0.8 s are taken, 0.08 s come in each second: 0.4 s are left after 15.
 	for rate, left := range map[float64]float64{0.05: math.Inf(1), 0.28: 2, 4.08: 0.1} {
 		if got := b.Lasts(15, rate, 0); got != left && math.Abs(got-left) > 1e-9 {
-			t.Errorf("at %g s a second it lasts %g s, not %g", rate, got, left)
+			t.Errorf("at %g s per second it lasts %g s, not %g", rate, got, left)
 		}
 	}
 	if got := b.Lasts(5, 1, 0); got != 0 {

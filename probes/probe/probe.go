@@ -109,7 +109,7 @@ func Every(ctx context.Context, period time.Duration, tick func(late time.Durati
 }
 
 // EveryAdaptive is Every with a period that may change from tick to tick. A probe with nothing to sample
-// should not wake up ten times a second: the wake-ups cost more than its work.
+// should not wake up ten times per second: the wake-ups cost more than its work.
 func EveryAdaptive(ctx context.Context, pause func() time.Duration, tick func(late time.Duration)) time.Duration {
 	var worst time.Duration
 	next := time.Now()

@@ -38,8 +38,8 @@ const (
 	ownShare = 0.5
 	// mostTraced Go programs are attached to.
 	mostTraced = 16
-	mostRows   = 64   // mutexes a second
-	mostLong   = 100  // events a second
+	mostRows   = 64   // mutexes per second
+	mostLong   = 100  // events per second
 	longWait   = 1e8  // ns
 	fewWaiting = 3    // waiters from which it is asked what owners wait for
 	mostNamed  = 4096 // processes whose runtime is remembered

@@ -119,7 +119,7 @@ func (r *running) fillDiag(c *recording.Coverage) {
 	}
 	c.Lost += r.skipped + r.closed
 	if c.Lost > 0 {
-		partial(c, fmt.Sprintf("%d rows of watched sockets and %d events of closed ones were left out: too many a second", r.skipped, r.closed),
+		partial(c, fmt.Sprintf("%d rows of watched sockets and %d events of closed ones were left out: too many per second", r.skipped, r.closed),
 			"name a target: --pid, --port or --netns")
 	}
 }

@@ -66,7 +66,7 @@ func TestAReaderThatDoesNotReadIsFoundAndNamed(t *testing.T) {
 		t.Errorf("options: reader %+v, writer %+v", reader.Options, writer.Options)
 	}
 	if n := len(b.rows(rec, c.LocalAddr().String())); n < 4 {
-		t.Errorf("%d rows of a suspicious socket in 3.5 s, want one a second", n)
+		t.Errorf("%d rows of a suspicious socket in 3.5 s, want one per second", n)
 	}
 }
 

@@ -232,7 +232,7 @@ func TestRequestsOfHTTP2InSlices(t *testing.T) {
 	r.Stop()
 	seen := b.sink.Recording()
 	if c, _ := seen.Measured("sockets.turns"); !c.InSlices() {
-		t.Fatalf("coverage of turns after %v: %+v (is this machine too slow to ask 1,000 times a second?)", took, c)
+		t.Fatalf("coverage of turns after %v: %+v (is this machine too slow to ask 1,000 times per second?)", took, c)
 	}
 	s, rows := turns(seen, b, "serve", "7346")
 	later, missed := inLaterSlices(), 0

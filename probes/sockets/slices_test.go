@@ -79,7 +79,7 @@ func TestTurnsInSlicesAreWholeOnes(t *testing.T) {
 	seen := b.sink.Recording()
 	c, _ := seen.Measured("sockets.turns")
 	if c.State != recording.CoveragePartial || !c.InSlices() || !strings.Contains(c.Why, "slices") {
-		t.Fatalf("coverage of turns: %+v (is this machine too slow to ask 5,000 times a second?)", c)
+		t.Fatalf("coverage of turns: %+v (is this machine too slow to ask 5,000 times per second?)", c)
 	}
 	var n, parts uint64
 	for _, row := range seen.Turns {
@@ -99,7 +99,7 @@ func TestTurnsInSlicesAreWholeOnes(t *testing.T) {
 			}
 		}
 	}
-	// 12 connections make 200 a second.
+	// 12 connections make 200 per second.
 	if whole := uint64(2 * 9 * 12 / takes.Seconds()); n < 50 || n > whole/2 {
 		t.Errorf("%d turns were counted, of %d of both ends", n, whole)
 	}

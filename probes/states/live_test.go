@@ -323,6 +323,6 @@ func TestWhoIsForkedForAConnectionIsFound(t *testing.T) {
 		}
 	}
 	if len(children) < 5 {
-		t.Errorf("%d processes that %d forked were found in 2.5 s; it forks ten a second", len(children), parent)
+		t.Errorf("%d processes that %d forked were found in 2.5 s; it forks ten per second", len(children), parent)
 	}
 }

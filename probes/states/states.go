@@ -24,7 +24,7 @@ var Probe = probe.Probe{Name: name, Start: start}
 
 const (
 	name = "states"
-	// shortest and longest are between two looks: 20 a second on average.
+	// shortest and longest are between two looks: 20 per second on average.
 	shortest, longest = 35 * time.Millisecond, 65 * time.Millisecond
 	// alwaysTimes as long are they where it looks for days.
 	alwaysTimes = 3

@@ -96,7 +96,7 @@ func startWith(ctx context.Context, env *probe.Env, listed []watch.Entry, left i
 }
 
 // ReadEvery is how often a connection is read where nobody says otherwise: it
-// halves the cost, and is under a frame's time at 50 frames a second.
+// halves the cost, and is under a frame's time at 50 frames per second.
 const ReadEvery = 20 * time.Millisecond
 
 // mostWait is how long a stream that is gone is not asked for: a find is short, and by whether it came

@@ -155,7 +155,7 @@ func (s *scanner) plainLine(at int64, text []byte) {
 }
 
 // jsonLine takes what a line of JSON has of keys and values: ffprobe writes one a line,
-// or with compact=1 a packet a line. Side data lie deeper and are left out.
+// or with compact=1 one packet per line. Side data lie deeper and are left out.
 func (s *scanner) jsonLine(at int64, text []byte) {
 	var key []byte
 	for i := 0; i < len(text); i++ {

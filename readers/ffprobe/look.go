@@ -10,7 +10,7 @@ import (
 // look is what a file's beginning tells of how its packets came.
 type look struct {
 	// bursty: a segment at a time, as HLS does: most of the time passes in gaps of over
-	// a second, of which there are three at least.
+	// per second, of which there are three at least.
 	bursty bool
 	// coarse: the times of arrival are whole seconds. offset is then how much they are
 	// ahead of the stream's clock at the most in the first seconds, ns: what that clock

@@ -45,7 +45,7 @@ func readText(t testing.TB, text string) (reader.Told, *recording.Recording) {
 // frame of a written stream.
 type frame struct{ arrival, dts float64 } // s; arrival since 2026-03-01 12:00:00
 
-// frozen is 25 frames a second that stand still for 3 s from second 20 on, after which
+// frozen is 25 frames per second that stand still for 3 s from second 20 on, after which
 // what was held comes at once.
 func frozen() (all []frame) {
 	for i := range 1000 {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestRealOutput reads what ffprobe writes of one file in each of its ways: a picture of
-// 25 frames a second whose clock goes on by 2 s more at its tenth second.
+// 25 frames per second whose clock goes on by 2 s more at its tenth second.
 func TestRealOutput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cam.mkv")
 	out, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=20",

@@ -40,7 +40,7 @@ type Result struct {
 // the first's in the middle of the captures, and how far off that may be.
 type Offset struct {
 	Ahead, Bound float64
-	Drift        float64 // seconds a second
+	Drift        float64 // seconds per second
 	DriftBound   float64
 	Known        bool
 	Pieces       int // lines that were needed: more than 1 where a clock was set

@@ -97,7 +97,7 @@ var wordOption = map[string]bool{"limit": true, "flow_limit": true, "rate": true
 
 var amount = regexp.MustCompile(`^([0-9.]+)([KMGT]?)(bit|b|p|ms|us|s)?$`)
 
-// baseUnits writes a rate in bits a second and a size in bytes, as the table qdiscs has
+// baseUnits writes a rate in bits per second and a size in bytes, as the table qdiscs has
 // them; what is neither stays as it is.
 func baseUnits(name, value string) string {
 	m := amount.FindStringSubmatch(value)
@@ -173,7 +173,7 @@ func jsonOption(name string, v any) string {
 		return ""
 	case name == "limit" || name == "flow_limit":
 		return fmt.Sprintf("%.0fp", n)
-	case name == "rate" || name == "ceil": // JSON has bytes a second
+	case name == "rate" || name == "ceil": // JSON has bytes per second
 		return fmt.Sprintf("%.0fbit", 8*n)
 	}
 	return fmt.Sprintf("%.0f", n)

@@ -8,8 +8,8 @@ import "slices"
 const (
 	Least = 5 // seconds that it lasts, and that there were before it
 
-	Frames = 0.6     // frames a second, of those before: 25 of 50, 15 of 30
-	Bytes  = 1.0 / 8 // bytes a second, of those before
+	Frames = 0.6     // frames per second, of those before: 25 of 50, 15 of 30
+	Bytes  = 1.0 / 8 // bytes per second, of those before
 	Thin   = 6_000   // B/s before: of less nothing can be told
 
 	kept    = 0.8 // of the frames before: with fewer it is these that are missing

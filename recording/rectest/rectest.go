@@ -5,12 +5,12 @@
 //	-- manifest --           optional; {"seconds": 30, "symptoms": ["…"], "netns": 1}
 //	-- blind --              optional; measures that were not taken, one a line:
 //	drops.socket             unavailable; "drops.socket lost=30 late=2.5" makes it partial
-//	-- samples --            name{label="v"} then values, one a second from the start:
+//	-- samples --            name{label="v"} then values, one per second from the start:
 //	node_netstat_Udp_RcvbufErrors{netns="7"} 0 0 5 5     "_" is a second without a sample,
 //	node_softnet_dropped_total{cpu="0"} 0+10x30          "a+bxN" is a, a+b … N steps more
 //	-- sockets --            any table: one JSON row a line, with t in seconds from the start
 //	{"t": 0, "netns": 1, "proto": "udp", "local": "10.0.0.1:5004", …}
-//	{"t": "0..30", "drops": "100+50x", …}     one row a second; "a+bx" grows by b a second
+//	{"t": "0..30", "drops": "100+50x", …}     one row per second; "a+bx" grows by b per second
 //	-- baseline/sockets --   any section of the recording that it is compared with
 //	-- earlier/sockets --    any section of an earlier time of the host, as snag record has it
 //	-- want --               read by the caller

@@ -9,7 +9,7 @@ import (
 func (e Entry) Guarded() bool { return held(e.Dir, guardFile) }
 
 // overdueBy is how long after its deadline a plan is taken for left alone: a guard that
-// lives looks four times a second.
+// lives looks four times per second.
 const overdueBy = 2 * time.Second
 
 // Overdue is a plan that was past its deadline and had no guard.

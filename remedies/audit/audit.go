@@ -31,7 +31,7 @@ var Roles = []Role{UDPMedia, TCPStream, Cache, RPC}
 // Design is what the host must bear; what is 0 is taken from the recording, else from
 // the usual.
 type Design struct {
-	Rate float64 // bytes a second of one stream
+	Rate float64 // bytes per second of one stream
 	RTT  float64 // s, of the farthest peer
 }
 
@@ -47,7 +47,7 @@ type Risk struct {
 
 // usual is what a role bears where no more was measured.
 type usual struct {
-	rate         float64 // bytes a second of one connection or stream
+	rate         float64 // bytes per second of one connection or stream
 	rtt          float64 // s
 	what, whence string
 }

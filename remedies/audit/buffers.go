@@ -85,7 +85,7 @@ func clamped(h host) (out []Risk, _ string) {
 	return out, ""
 }
 
-// keyFrame is how much larger a key frame is than the mean of 25 frames a second.
+// keyFrame is how much larger a key frame is than the mean of 25 frames per second.
 const keyFrame = 5.0
 
 // flowLimit: a key frame is handed to fq at once, all of one flow.
@@ -102,7 +102,7 @@ func flowLimit(h host) (out []Risk, covered string) {
 			continue
 		}
 		s := suspect.Setting{Kind: "qdisc", Name: "flow_limit", Parent: q.Parent, Value: whole(want), Risk: "a flow's packets may wait that long in the queue",
-			Why: fmt.Sprintf("it is %.0f packets, and a key frame of a stream of %s (%s) is about %.0f: five times the mean of 25 frames a second", now, mbit(h.rate), h.said, burst)}
+			Why: fmt.Sprintf("it is %.0f packets, and a key frame of a stream of %s (%s) is about %.0f: five times the mean of 25 frames per second", now, mbit(h.rate), h.said, burst)}
 		s.At.Device = q.Device
 		out = append(out, Risk{Setting: s, Source: "net/sched/sch_fq.c (fq_enqueue)", Shows: "flows_plimit in tc -s -d qdisc grows: snag find names it fq-flow-limit"})
 	}

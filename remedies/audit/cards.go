@@ -41,12 +41,12 @@ func coalescing(h host) (out []Risk, covered string) {
 			s.Risk = "more interrupts"
 			out = append(out, Risk{Setting: s, Source: source, Shows: "gaps between packets of a capture that are multiples of that time: snag find names none"})
 		case !adaptive && *c.RxUsecs < 10 && ok && rate >= manyPackets:
-			s.Why = fmt.Sprintf("rx-usecs is %d, and %s packets a second pass: nearly each interrupts", *c.RxUsecs, units.Count(rate))
+			s.Why = fmt.Sprintf("rx-usecs is %d, and %s packets per second pass: nearly each interrupts", *c.RxUsecs, units.Count(rate))
 			out = append(out, Risk{Setting: s, Source: source, Shows: "as many interrupts as packets (/proc/interrupts): snag find names it interrupt-coalescing-low"})
 		case adaptive:
 			covered = fmt.Sprintf("%s adapts it itself", n.Device)
 		default:
-			covered = fmt.Sprintf("%s waits %d µs, at %s packets a second", n.Device, *c.RxUsecs, units.Count(rate))
+			covered = fmt.Sprintf("%s waits %d µs, at %s packets per second", n.Device, *c.RxUsecs, units.Count(rate))
 		}
 	}
 	return out, covered
@@ -64,10 +64,10 @@ func offloads(h host) (out []Risk, covered string) {
 		case on:
 			covered = fmt.Sprintf("%s has receive offload (rx-gro) on", n.Device)
 		case !ok || rate < manyPackets:
-			covered = fmt.Sprintf("rx-gro of %s is off, and %s packets a second cost little without it", n.Device, units.Count(rate))
+			covered = fmt.Sprintf("rx-gro of %s is off, and %s packets per second cost little without it", n.Device, units.Count(rate))
 		default:
 			s := suspect.Setting{Kind: "feature", Name: "rx-gro", Value: "on", At: recording.Subject{Device: n.Device}, Risk: "a program that looks at each packet (a capture, a bridge) sees several as one",
-				Why: fmt.Sprintf("it is off, and %s packets a second pass", units.Count(rate))}
+				Why: fmt.Sprintf("it is off, and %s packets per second pass", units.Count(rate))}
 			out = append(out, Risk{Setting: s, Source: "Documentation/networking/segmentation-offloads.rst (Generic Receive Offload)", Shows: "time in napi_gro_receive and ip_rcv in a profile: snag find names it kernel-hot-path"})
 		}
 	}

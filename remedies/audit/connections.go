@@ -63,7 +63,7 @@ func acceptQueues(h host) (out []Risk, covered string) {
 			continue
 		}
 		want := math.Exp2(math.Ceil(math.Log2(1.25 * need)))
-		why := fmt.Sprintf("%.0f connections a second come to %s, so %.0f while it pauses for %.0f ms, and its queue holds %d", came[port]/seconds, k.Local, need, 1000*stall, k.SendQ)
+		why := fmt.Sprintf("%.0f connections per second come to %s, so %.0f while it pauses for %.0f ms, and its queue holds %d", came[port]/seconds, k.Local, need, 1000*stall, k.SendQ)
 		r := Risk{Call: suspect.Call{Who: recording.Subject{PID: k.Owners[0].PID, Comm: k.Owners[0].Comm}, Do: fmt.Sprintf("listen(fd, %.0f)", want), Why: why},
 			Source: "net/socket.c (__sys_listen); Documentation/networking/ip-sysctl.rst (somaxconn)", Shows: "TcpExtListenOverflows grows: snag find names it listen-overflow"}
 		if most > 0 && most < want {

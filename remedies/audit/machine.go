@@ -69,7 +69,7 @@ const (
 	// netdev_budget_usecs is 2 jiffies, 8 ms at 250 Hz.
 	softirqPause = 0.002
 	// fast is from which speed a card needs more than one queue, Mbit/s: one CPU takes
-	// about a million packets a second, and 10 Gbit/s are 0.8 million of 1,500 bytes.
+	// about a million packets per second, and 10 Gbit/s are 0.8 million of 1,500 bytes.
 	fast = 10_000
 )
 

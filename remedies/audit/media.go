@@ -98,7 +98,7 @@ func sendBuffer(h host) (out []Risk, covered string) {
 		return nil, ""
 	}
 	want := math.Exp2(math.Ceil(math.Log2(max(2*now, h.inMemory(keyFrame*h.rate/25*truesize)))))
-	s := sysctl("net.core.wmem_default", whole(want), fmt.Sprintf("%s, and %s datagrams were refused for want of room in a send buffer: a key frame of %s (%s) is five times the mean of 25 frames a second", isNow(now), units.Count(refused), mbit(h.rate), h.said),
+	s := sysctl("net.core.wmem_default", whole(want), fmt.Sprintf("%s, and %s datagrams were refused for want of room in a send buffer: a key frame of %s (%s) is five times the mean of 25 frames per second", isNow(now), units.Count(refused), mbit(h.rate), h.said),
 		"longer queues in front of the card; memory of every socket that is opened from then on, but TCP's")
 	s.Needs = "its restart; or it calls SO_SNDBUF"
 	return []Risk{{Setting: s, Source: "net/core/sock.c (sock_alloc_send_pskb); net/ipv4/udp.c (UDP_MIB_SNDBUFERRORS)", Shows: "SndbufErrors in nstat grows while no queue discipline drops: snag find names none, as a sender that waits loses nothing"}}, ""

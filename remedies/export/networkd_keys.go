@@ -131,7 +131,7 @@ func (n in) qdiscNetwork(c plan.Change) (device string, k keyed, why string) {
 			value = digits + "us" // tc(8): a bare time is in microseconds
 		}
 		if key == "MaximumRate" {
-			value = strings.TrimSuffix(value, "bit") // bits a second
+			value = strings.TrimSuffix(value, "bit") // bits per second
 		}
 		k.lines = append(k.lines, key+"="+unitValue(value))
 	}

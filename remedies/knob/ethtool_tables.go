@@ -39,7 +39,7 @@ const coalesceSource = "Documentation/networking/ethtool-netlink.rst (COALESCE_S
 
 var coalesce = &ethGroup{what: "coalescing", get: unix.ETHTOOL_MSG_COALESCE_GET, set: unix.ETHTOOL_MSG_COALESCE_SET, header: unix.ETHTOOL_A_COALESCE_HEADER, all: []ethNumber{
 	{Doc{"adaptive-rx", "whether the driver chooses rx-usecs by the traffic", "on or off", "where the driver has it (ethtool -c)", "2.6.30; netlink 5.8",
-		"interrupts by the hundred thousand a second under load, without latency when it is quiet", "a delay that was not set", coalesceSource},
+		"interrupts by the hundred thousand per second under load, without latency when it is quiet", "a delay that was not set", coalesceSource},
 		unix.ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX, 0, 1, true},
 	{Doc{"adaptive-tx", "whether the driver chooses tx-usecs by the traffic", "on or off", "where the driver has it (ethtool -c)", "2.6.30; netlink 5.8",
 		"interrupts of completions under load", "a delay that was not set", coalesceSource},

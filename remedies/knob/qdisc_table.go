@@ -7,7 +7,7 @@ const (
 	plainNumber  qdiscUnit = iota
 	packetCount            // 1000, 1000p
 	byteCount              // 1514, 1514b, 32kb (1,024)
-	bitRate                // bits a second: 8000000bit, 8mbit; the kernel counts bytes
+	bitRate                // bits per second: 8000000bit, 8mbit; the kernel counts bytes
 	microseconds           // 5000us, 5ms; a bare number is µs, as tc has it
 	nanoseconds            // 10000ns
 	wholeSeconds           // 10

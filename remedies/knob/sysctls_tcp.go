@@ -54,7 +54,7 @@ var tcpSysctls = []Sysctl{
 	{Name: "net.ipv4.tcp_ecn", About: "whether connections use ECN (RFC 3168)", Unit: "0: no, 1: yes, 2: when asked", Min: 0, Max: 2, Netns: true, Since: "2.4",
 		Helps: "marks in place of losses, where routers mark", Hurts: "old middle boxes drop such SYNs", Source: "net/ipv4/tcp_input.c"},
 	{Name: "net.ipv4.tcp_timestamps", About: "whether connections carry timestamps (RFC 7323)", Unit: "0: no, 1: yes, 2: without a random offset", Min: 0, Max: 2, Netns: true, Since: "2.2",
-		Helps: "1: RTT of every packet, tcp_tw_reuse, PAWS", Hurts: "12 bytes a packet", Source: "net/ipv4/tcp_output.c"},
+		Helps: "1: RTT of every packet, tcp_tw_reuse, PAWS", Hurts: "12 bytes per packet", Source: "net/ipv4/tcp_output.c"},
 	{Name: "net.ipv4.tcp_max_tw_buckets", About: "connections in TIME-WAIT that are kept", Unit: "connections", Min: 1, Max: maxInt32, Netns: true, Since: "2.4",
 		Helps: "TCPTimeWaitOverflow", Hurts: "memory", Source: "net/ipv4/tcp_minisocks.c"},
 	{Name: "net.ipv4.tcp_max_orphans", About: "connections that no program holds any more", Unit: "connections", Min: 1, Max: maxInt32, Since: "2.2",

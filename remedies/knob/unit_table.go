@@ -7,7 +7,7 @@ type propertyForm int
 
 const (
 	countForm   propertyForm = iota // a number or infinity
-	percentForm                     // of one CPU; sent as µs a second
+	percentForm                     // of one CPU; sent as µs per second
 	limitsForm                      // SOFT:HARD; two properties
 	setForm                         // of CPUs or nodes
 	policyForm                      // of NUMA

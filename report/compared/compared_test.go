@@ -32,8 +32,8 @@ func TestSentences(t *testing.T) {
 		{"cpu-throttled-sick", "cpu-throttled-healthy"}:             "the same requests take 98 % less time (4.13 ms, 171 ms before",
 		{"cpu-throttled-healthy", "cpu-throttled-healthy"}:          "no worse: of 6 figures compared, none got worse by more than chance does",
 		{"udp-receive-buffer-full-healthy", "reader-stall-healthy"}: "can't tell: neither recording has requests and answers of a service",
-		{"slow-dependency-dns-healthy", "slow-dependency-dns-sick"}: "hardly answers any more: 2.8 answers a second, 77 before; 8 open requests without an answer",
-		{"upstream-refused-healthy", "upstream-refused-sick"}:       "stock-server 10.89.1.2:8081 stopped answering: 0 answers a second, 19 before; 154 connects to it failed",
+		{"slow-dependency-dns-healthy", "slow-dependency-dns-sick"}: "hardly answers any more: 2.8 answers per second, 77 before; 8 open requests without an answer",
+		{"upstream-refused-healthy", "upstream-refused-sick"}:       "stock-server 10.89.1.2:8081 stopped answering: 0 answers per second, 19 before; 154 connects to it failed",
 		{"cpu-throttled-healthy", "busy-thread-healthy"}:            "can't tell: no service or call is in both recordings",
 	} {
 		if got := shownPair(t, pair[0], pair[1]).Sentence(); !strings.Contains(got, want) {
@@ -118,8 +118,8 @@ func TestSentenceOfTwoProfiles(t *testing.T) {
 func TestSentenceOfAServiceThatIsGone(t *testing.T) {
 	s := shownPair(t, "busy-thread-healthy", "busy-thread-healthy")
 	for elsewhere, want := range map[bool]string{
-		false: "can't tell: shop 10.0.0.1:80 had 9.5 answers a second in A, and its program does not run in B",
-		true:  "can't tell: shop 10.0.0.1:80 had 9.5 answers a second in A, and nothing listens at its address in B",
+		false: "can't tell: shop 10.0.0.1:80 had 9.5 answers per second in A, and its program does not run in B",
+		true:  "can't tell: shop 10.0.0.1:80 had 9.5 answers per second in A, and nothing listens at its address in B",
 	} {
 		s.Gone = []compare.Silent{{Name: "shop 10.0.0.1:80", RateA: 9.5, Elsewhere: elsewhere}}
 		if got := s.Sentence(); !strings.HasPrefix(got, want) {
@@ -132,9 +132,9 @@ func TestSentenceOfAServiceThatIsGone(t *testing.T) {
 func TestSentencesOfStreams(t *testing.T) {
 	s := shownPair(t, "busy-thread-healthy", "busy-thread-healthy")
 	for want, l := range map[string]compare.Lost{
-		"stream live/one is not in B, 25 frames a second in A":                     {Name: "live/one", FPS: 25},
-		"stream live/one gave no frame in B (refused), 25 frames a second in A":    {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Why: "refused"},
-		"stream live/one: no frame in the last 12 s of B, 25 frames a second in A": {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Since: 12},
+		"stream live/one is not in B, 25 frames per second in A":                     {Name: "live/one", FPS: 25},
+		"stream live/one gave no frame in B (refused), 25 frames per second in A":    {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Why: "refused"},
+		"stream live/one: no frame in the last 12 s of B, 25 frames per second in A": {Name: "live/one", FPS: 25, URLB: "rtmp://b/live/one", Since: 12},
 	} {
 		s.Lost = []compare.Lost{l}
 		if got := s.Sentence(); got != want {
@@ -142,10 +142,10 @@ func TestSentencesOfStreams(t *testing.T) {
 		}
 	}
 	for want, a := range map[string]compare.Amount{
-		"stream live/one: 12 frames a second, 25 before":           {What: "frames", Change: compare.Change{A: 25, B: 12}},
-		"stream live/one: 500 kb/s, 1000 kb/s before":              {What: "bit rate", Unit: "bit", Change: compare.Change{A: 1e6, B: 5e5}},
-		"stream live/one: frames come 1.2 s late, 10 ms before":    {What: "lateness", Change: compare.Change{A: 0.01, B: 1.2}},
-		"stream live/one: frozen for 250 ms a second, 0 ms before": {What: "frozen", Unit: "s", Change: compare.Change{A: 0, B: 0.25}},
+		"stream live/one: 12 frames per second, 25 before":           {What: "frames", Change: compare.Change{A: 25, B: 12}},
+		"stream live/one: 500 kb/s, 1000 kb/s before":                {What: "bit rate", Unit: "bit", Change: compare.Change{A: 1e6, B: 5e5}},
+		"stream live/one: frames come 1.2 s late, 10 ms before":      {What: "lateness", Change: compare.Change{A: 0.01, B: 1.2}},
+		"stream live/one: frozen for 250 ms per second, 0 ms before": {What: "frozen", Unit: "s", Change: compare.Change{A: 0, B: 0.25}},
 	} {
 		a.Stream = "live/one"
 		if got := s.streamWorse(a); got != want {

@@ -50,7 +50,7 @@ type Side struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// PartyRow is a service, or calls to one. Times are seconds, rates answers a second.
+// PartyRow is a service, or calls to one. Times are seconds, rates answers per second.
 type PartyRow struct {
 	Role    string      `json:"role"`
 	Subject string      `json:"subject"`

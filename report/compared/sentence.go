@@ -98,7 +98,7 @@ func stopped(q compare.Silent) string {
 	if q.RateB == 0 {
 		what = "stopped answering"
 	}
-	return fmt.Sprintf("%s %s: %s answers a second, %s before; %s", q.Name, what, number(q.RateB, ""), number(q.RateA, ""), strings.Join(why, ", "))
+	return fmt.Sprintf("%s %s: %s answers per second, %s before; %s", q.Name, what, number(q.RateB, ""), number(q.RateA, ""), strings.Join(why, ", "))
 }
 
 // tooLittle says what was missing.
@@ -111,7 +111,7 @@ func (s *Shown) tooLittle() string {
 		return gone(s.Gone[0])
 	case len(s.Quiet) > 0:
 		q := s.Quiet[0]
-		return fmt.Sprintf("%s had %s answers a second in A, and no requests to it were seen in B (%s); compare under the same load", q.Name, number(q.RateA, ""), number(q.RateB, ""))
+		return fmt.Sprintf("%s had %s answers per second in A, and no requests to it were seen in B (%s); compare under the same load", q.Name, number(q.RateA, ""), number(q.RateB, ""))
 	case len(s.TooFew) > 0:
 		return fmt.Sprintf("too little of %s to compare; record for longer, or under load", strings.Join(s.TooFew, ", "))
 	case slices.ContainsFunc(s.OneSided, func(what string) bool { return strings.HasPrefix(what, "requests") }):
@@ -131,7 +131,7 @@ func gone(q compare.Silent) string {
 	if q.Elsewhere {
 		where = "nothing listens at its address in B"
 	}
-	return fmt.Sprintf("%s had %s answers a second in A, and %s; start it, and compare again", q.Name, number(q.RateA, ""), where)
+	return fmt.Sprintf("%s had %s answers per second in A, and %s; start it, and compare again", q.Name, number(q.RateA, ""), where)
 }
 
 func longer(c compare.Change, was string) string {

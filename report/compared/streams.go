@@ -15,7 +15,7 @@ func lost(l compare.Lost) string {
 	if l.Why != "" {
 		why = " (" + l.Why + ")"
 	}
-	had := number(l.FPS, "") + " frames a second in A"
+	had := number(l.FPS, "") + " frames per second in A"
 	name := "stream " + l.Name
 	switch {
 	case l.Since > 0:
@@ -38,7 +38,7 @@ func (s *Shown) streamWorse(a compare.Amount) string {
 	case "lateness":
 		return fmt.Sprintf("%s: frames come %s late, %s %s", name, b, before, was)
 	case "frozen":
-		return fmt.Sprintf("%s: frozen for %s a second, %s %s", name, b, before, was)
+		return fmt.Sprintf("%s: frozen for %s per second, %s %s", name, b, before, was)
 	}
 	return fmt.Sprintf("%s: %s, %s %s", name, b, before, was)
 }
@@ -49,15 +49,15 @@ func figure(a compare.Amount, v float64) string {
 	case a.Unit == "bit":
 		return fmt.Sprintf("%.0f kb/s", v/1000)
 	case a.What == "frames":
-		return fmt.Sprintf("%.3g frames a second", v)
+		return fmt.Sprintf("%.3g frames per second", v)
 	}
 	return units.Lasting(v)
 }
 
 // figureNames are what the table of streams calls the figures.
 var figureNames = map[string]string{
-	"frames": "frames a second", "bit rate": "bit rate", "lateness": "lateness of frames",
-	"GOP": "GOP (not judged)", "frozen": "frozen, a second",
+	"frames": "frames per second", "bit rate": "bit rate", "lateness": "lateness of frames",
+	"GOP": "GOP (not judged)", "frozen": "frozen, per s",
 }
 
 // streams are all figures of those in both, and those that B has no more.

@@ -35,7 +35,7 @@ func (s *Shown) WriteText(w io.Writer, width int) error {
 		b.WriteString("\n" + shown.Wrapped(stopped(q), width))
 	}
 	for _, q := range s.Quiet {
-		b.WriteString("\n" + shown.Wrapped(fmt.Sprintf("not asked in B: %s (%s answers a second, %s in A)", q.Name, number(q.RateB, ""), number(q.RateA, "")), width))
+		b.WriteString("\n" + shown.Wrapped(fmt.Sprintf("not asked in B: %s (%s answers per second, %s in A)", q.Name, number(q.RateB, ""), number(q.RateA, "")), width))
 	}
 	list(&b, "only in A", s.OnlyA)
 	list(&b, "only in B", s.OnlyB)
@@ -54,7 +54,7 @@ func (s *Shown) parties(b *strings.Builder, width int) {
 		return
 	}
 	name := min(34, max(12, width-52))
-	fmt.Fprintf(b, "\n%-*s %9s %9s  %-22s %s\n", name, "Answers of", "A", "B", "change", "a second")
+	fmt.Fprintf(b, "\n%-*s %9s %9s  %-22s %s\n", name, "Answers of", "A", "B", "change", "per second")
 	for i, p := range s.Parties {
 		if i == most {
 			fmt.Fprintf(b, "and %d more (--json)\n", len(s.Parties)-most)
@@ -106,7 +106,7 @@ func (s *Shown) amounts(b *strings.Builder) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%11s %9s  %s\n", "A, a second", "B", "What else changed")
+	fmt.Fprintf(b, "\n%11s %9s  %s\n", "A, per s", "B", "What else changed")
 	for i, a := range all {
 		if i == most {
 			fmt.Fprintf(b, "and %d more (--json)\n", len(all)-most)
@@ -114,7 +114,7 @@ func (s *Shown) amounts(b *strings.Builder) {
 		}
 		what := a.What
 		if a.Unit == compare.PerMinute {
-			what += " (a minute)"
+			what += " (per minute)"
 		}
 		fmt.Fprintf(b, "%11s %9s  %s\n", number(a.Change.A, a.Unit), number(a.Change.B, a.Unit), what)
 	}

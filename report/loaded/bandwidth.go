@@ -61,7 +61,7 @@ func enough(f *load.Flow) string {
 	return head + units.Bits(f.Sent) + " sent, " + units.Bits(carried) + " " + word + " (" + units.Percent(carried/f.Needed) + ")"
 }
 
-// plain writes messages a second, of which there may be less than one.
+// plain writes messages per second, of which there may be less than one.
 func plain(v float64) string {
 	if v < 100 {
 		return fmt.Sprintf("%.3g", v)
@@ -69,7 +69,7 @@ func plain(v float64) string {
 	return units.Count(v)
 }
 
-// bandwidthJSON is in bits a second; null: not known.
+// bandwidthJSON is in bits per second; null: not known.
 func bandwidthJSON(r *load.Result) map[string]any {
 	f := r.Flow
 	if f == nil {

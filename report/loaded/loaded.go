@@ -67,7 +67,7 @@ func (l Loaded) Text(w io.Writer) {
 	if r.Behind > 0 {
 		fmt.Fprintf(w, "%s requests were due and not sent when the time was over: %s\n", units.Count(float64(r.Behind)), busy(r))
 		if measured, predicted := r.Growth(); r.Sessions == nil && predicted > 0.01 && measured > 0.01 {
-			fmt.Fprintf(w, "each second adds %s to the wait (%s by arithmetic: %s answers a second of %s asked)\n", short(measured), short(predicted), units.Count(r.Rate()), units.Count(r.Plan.Rate))
+			fmt.Fprintf(w, "each second adds %s to the wait (%s by arithmetic: %s answers per second of %s asked)\n", short(measured), short(predicted), units.Count(r.Rate()), units.Count(r.Plan.Rate))
 		}
 	}
 	if r.Plan.Deadline > 0 && r.Done > 0 {
@@ -98,7 +98,7 @@ func row(w io.Writer, name string, h *hdrhistogram.Histogram) {
 
 func (l Loaded) sentence() string {
 	r := l.Result
-	head := fmt.Sprintf("%s: %s answers a second", r.Plan.Target.Name, units.Count(r.Rate()))
+	head := fmt.Sprintf("%s: %s answers per second", r.Plan.Target.Name, units.Count(r.Rate()))
 	if r.Plan.Rate > 0 {
 		head += fmt.Sprintf(" of %s asked", units.Count(r.Plan.Rate))
 	}

@@ -166,7 +166,7 @@ func (b *builder) processLines(s selector) []Line {
 	return out
 }
 
-// finish turns a running total into its growth a second and rounds.
+// finish turns a running total into its growth per second and rounds.
 func finish(l Line, running bool) Line {
 	if running {
 		var t, v []float64

@@ -203,7 +203,7 @@ func TestTheFleetsPage(t *testing.T) {
 			c.size(width, 900)
 			for of, wants := range map[string][]string{
 				"three": {"9 OF 12 HOSTS AFFECTED FOR 5 MIN", "runtime-pause on origin-3", "affects 6 hosts, since 14:12:28 UTC", "itself: request-latency", "<script>window.caught=1</script>", "192.0.2.7:443, which is on none of these hosts", "its recorder is paused",
-					"sent nothing since 13:56:28 UTC", "edge-9.example.com", "Incidents of the last 24 hours", "before which the store has nothing", "no culprit proved · 05:17:28 UTC, about 60 min", "runtime-pause · 8 times, since 14:12:28 UTC", "its clock is about 5 min", "waits for 10.90.0.13:8080 on origin-3 (50 answers a second, 800 ms each; slow-dependency)"},
+					"sent nothing since 13:56:28 UTC", "edge-9.example.com", "Incidents of the last 24 hours", "before which the store has nothing", "no culprit proved · 05:17:28 UTC, about 60 min", "runtime-pause · 8 times, since 14:12:28 UTC", "its clock is about 5 min", "waits for 10.90.0.13:8080 on origin-3 (50 answers per second, 800 ms each; slow-dependency)"},
 				"empty":  {"No host is affected, and all 2 were seen", "No incident was sent."},
 				"never":  {"NOT MEASURED", "Nothing is known of the hosts now", "They could not be read: no recorder has sent anything"},
 				"failed": {"NOT MEASURED FOR 3 MIN", "connection refused", "What is below is of 14:14:28 UTC: then 9 hosts were affected.", "As it was at 14:14:28 UTC.", "As it was at 14:17:25 UTC. From"},

@@ -30,7 +30,7 @@ func unitOf(name string) string {
 	}
 	if isCounter(name) {
 		if unit == "s" {
-			return "ratio" // seconds a second
+			return "ratio" // seconds per second
 		}
 		return unit + "/s"
 	}

@@ -32,7 +32,7 @@ type Profile struct {
 	Start   recording.Time
 	Seconds float64 // that were recorded
 	CPUs    int
-	Hz      float64 // of OnCPU: samples a second and CPU; 0 where Event is no time
+	Hz      float64 // of OnCPU: samples per second and CPU; 0 where Event is no time
 	// Taken are the samples of all CPUs, idle ones and other processes' included; 0
 	// unknown. Of OnCPU.
 	Taken float64

@@ -103,7 +103,7 @@ func comparisonText(c *Comparison) string {
 	}
 	p.add("%d figures compared; what is marked changed differs by more than chance", c.Compared)
 	for _, r := range c.Parties {
-		p.add("%s %s: mean time of an answer %s; failed %s; answers a second %.3g, %.3g", r.Role, r.Subject, change(r.Time, " s"), change(r.Failed, ""), r.RateA, r.RateB)
+		p.add("%s %s: mean time of an answer %s; failed %s; answers per second %.3g, %.3g", r.Role, r.Subject, change(r.Time, " s"), change(r.Failed, ""), r.RateA, r.RateB)
 		for _, q := range r.Points {
 			p.add("  %s: %+.0f %% of A's time of an answer", q.Account, 100*q.Points)
 		}
@@ -123,7 +123,7 @@ func comparisonText(c *Comparison) string {
 		p.add("setting %s: %s, then %s", r.Name, r.A, r.B)
 	}
 	for _, r := range c.Stopped {
-		p.add("no answers in B: %s (%.3g a second in A)", r.Subject, r.RateA)
+		p.add("no answers in B: %s (%.3g per second in A)", r.Subject, r.RateA)
 	}
 	for _, r := range c.Gone {
 		p.add("not there in B: %s", r.Subject)

@@ -23,7 +23,7 @@ type disk struct {
 	busy     float64              // share of the time in which a request was under way, of the spells in which it hardly stopped, if there are any
 	spells   []recording.Interval // these
 	requests float64
-	each     float64 // s a request took, in its queue and on the disk
+	each     float64 // s that a request took, in its queue and on the disk
 	met      float64 // the same in those seconds, the slowest, in which half of that time was spent
 	slowest  []recording.Interval
 	bytes    float64
@@ -85,7 +85,7 @@ func disksOf(r *recording.Recording) []disk {
 // all the time and keep up, so that both are asked for.
 const (
 	busyDisk = 0.8
-	slowDisk = 0.02 // s a request
+	slowDisk = 0.02 // s per request
 )
 
 func (d disk) slow() bool { return d.busy >= busyDisk && d.each >= slowDisk }
@@ -186,7 +186,7 @@ func (b blocked) often() bool { return b.seen >= fewBlocked && b.share() >= bloc
 // blockedShare of the looks that find a thread in uninterruptible sleep is what a
 // stalled process shows. One that logs or commits to a healthy disk waits 1 ms
 // each time and is found so in one look of a hundred.
-// Twenty looks a second at the threads of a service tell it better: what its requests spend on a
+// Twenty looks per second at the threads of a service tell it better: what its requests spend on a
 // healthy disk is under a tenth of their time, or not slow.
 const (
 	blockedShare = 0.3

@@ -142,7 +142,7 @@ func (g lull) evidence() (out []suspect.Evidence, side int) {
 		if text != "" {
 			text += ", "
 		}
-		text += fmt.Sprintf("%s %s (usual %s a second)", units.Count(math.Round(a.grew)), a.name, units.Count(math.Round(a.usual)))
+		text += fmt.Sprintf("%s %s (usual %s per second)", units.Count(math.Round(a.grew)), a.name, units.Count(math.Round(a.usual)))
 	}
 	e := suspect.Evidence{Value: g.length, Unit: "s", Source: source.Of("/proc/stat ctxt, intr", source.ContextSwitches, source.Interrupts), Origin: "the machine's own counters",
 		Text: fmt.Sprintf("from %s on no sample for %s, in which the machine made %s", g.Start, units.Lasting(g.length), text)}
@@ -266,7 +266,7 @@ func gapAt(all *[]lull, i recording.Interval) *lull {
 	return &(*all)[len(*all)-1]
 }
 
-// usualRate is the median growth a second between readings that came in time.
+// usualRate is the median growth per second between readings that came in time.
 // False where there are too few of them, or too little happens.
 func usualRate(s recording.Series) (float64, bool) {
 	var rates []float64

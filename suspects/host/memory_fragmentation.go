@@ -27,7 +27,7 @@ var memoryFragmentation = &suspect.Suspect{
 		{Measure: "memory.compaction", Why: "when, and how long, which thread compacted"},
 	},
 	For: []string{
-		"strong: allocations had to compact memory themselves (compact_stall), 5 a second or more (healthy 0); decisive where half of them did so in vain and the free blocks say the same",
+		"strong: allocations had to compact memory themselves (compact_stall), 5 per second or more (healthy 0); decisive where half of them did so in vain and the free blocks say the same",
 		"strong: a zone has enough free memory, but less than a tenth of it is in blocks of 2 MiB (healthy: more than half)",
 		"strong: the control group of a service that is late waited for memory for a tenth of the time or more (healthy 0)",
 		"strong: threads of a service that is late compacted memory themselves for a tenth of a second or more in all",
@@ -51,7 +51,7 @@ var memoryFragmentation = &suspect.Suspect{
 
 const (
 	// compactRate of allocations a second that compact: K found one to take 44 ms on a
-	// healthy machine and 1,289 ms on a fragmented one; 5 a second are felt.
+	// healthy machine and 1,289 ms on a fragmented one; 5 per second are felt.
 	compactRate = 5
 	// inPieces is the share of free memory in blocks of 2 MiB under which it is in
 	// pieces; a machine after months of uptime shows 0.2 to 0.6.
@@ -76,7 +76,7 @@ func weighFragmentation(s *scene.Scene, r *recording.Recording) []suspect.Findin
 		f.Active = measure.StepsOf(series).Active()
 	}
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: stalls / window, Unit: "1/s", Source: source.VMStat("compact_stall"), Origin: "compaction",
-		Text: fmt.Sprintf("%s allocations had to compact memory themselves, %s a second (healthy 0)", units.Count(stalls), units.Count(stalls/window))}
+		Text: fmt.Sprintf("%s allocations had to compact memory themselves, %s per second (healthy 0)", units.Count(stalls), units.Count(stalls/window))}
 	if stalls < compactRate*window {
 		e.Grade = suspect.Weak
 	}

@@ -32,7 +32,7 @@ var memoryLimit = &suspect.Suspect{
 	For: []string{
 		"decisive: the kernel killed processes of the group for its limit (oom_kill)",
 		"strong: the group held 95 % of its limit, and hit it again and again",
-		"strong: 20 pages a second and more that it had given up were missed (major faults of a group whose pages come back)",
+		"strong: 20 pages per second and more that it had given up were missed (major faults of a group whose pages come back)",
 		"strong: its threads reclaimed memory themselves for a tenth of a second or more in all; its tasks waited for memory for a tenth of the time (memory.pressure)",
 	},
 	Against: []string{
@@ -219,7 +219,7 @@ func (g *limitedGroup) finding(r *recording.Recording) (suspect.Finding, bool) {
 	limit := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: g.used, Unit: "bytes", Source: source.Of("memory.current, "+g.file+", memory.events of "+g.path, source.GroupMemory, source.GroupLimit), Origin: "memory limit",
 		Text: fmt.Sprintf("it held %s of the %s that it may, and hit the limit %s", units.Bytes(g.used), units.Bytes(g.limit), units.Times(int(g.hits)))}
 	missed := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: g.misses(), Unit: "pages", Source: source.Of("memory.stat of "+g.path+": pgmajfault, workingset_refault", source.Ref{Series: "node_vmstat_pgmajfault"}, source.GroupWaitsMemory), Origin: "refaults",
-		Text: fmt.Sprintf("%s pages that it had given up were needed again in %s (%s a second; healthy 0)", units.Count(g.misses()), units.Lasting(g.span), units.Count(g.misses()/max(g.span, 1)))}
+		Text: fmt.Sprintf("%s pages that it had given up were needed again in %s (%s per second; healthy 0)", units.Count(g.misses()), units.Lasting(g.span), units.Count(g.misses()/max(g.span, 1)))}
 	thrashes := g.span >= 2 && g.misses() >= swapRate*g.span
 	switch {
 	case g.kills > 0:

@@ -58,7 +58,7 @@ const (
 	atHigh    = 1.5
 	// pinnedShare of a full node that is memory which is not given back.
 	pinnedShare = 0.3
-	// missRate of pages a second from the wrong node: healthy 0; 100 are 0.4 MB/s.
+	// missRate of pages per second from the wrong node: healthy 0; 100 are 0.4 MB/s.
 	missRate = 100
 )
 

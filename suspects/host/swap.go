@@ -48,7 +48,7 @@ var swapping = &suspect.Suspect{
 	Weigh:    weighSwap,
 }
 
-// swapRate of major faults a second is felt: 20 of 1 to 5 ms each are a tenth of a
+// swapRate of major faults per second is felt: 20 of 1 to 5 ms each are a tenth of a
 // thread's time. A process at rest takes none, one that starts some hundreds once.
 const swapRate = 20
 
@@ -135,7 +135,7 @@ func (f faults) finding(s *scene.Scene, r *recording.Recording, p *scene.Process
 	one := suspect.Finding{Subject: p.Subject, Active: f.active(),
 		Next: fmt.Sprintf("grep -E 'VmRSS|VmSwap' /proc/%d/status; vmstat 1 5", p.Subject.PID)}
 	faulted := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.n, Unit: "faults", Source: source.Stat.As("/proc/PID/stat majflt"), Origin: "major faults",
-		Text: fmt.Sprintf("%s took %s major faults in %s: %s a second (healthy 0)", name, units.Count(f.n), units.Lasting(f.span), units.Count(f.n/f.span))}
+		Text: fmt.Sprintf("%s took %s major faults in %s: %s per second (healthy 0)", name, units.Count(f.n), units.Lasting(f.span), units.Count(f.n/f.span))}
 	lies := f.swap != nil && *f.swap > 0
 	switch {
 	case in < 0.1*f.n:

@@ -98,7 +98,7 @@ func Senders(s *scene.Scene, r *recording.Recording, rows []recording.Drop) []re
 const MostEnds = 64
 
 // ByEnds adds rows up by their two ends and returns those with the most drops:
-// a flood has thousands of rows, and a steady flow one a second.
+// a flood has thousands of rows, and a steady flow one per second.
 func ByEnds(rows []recording.Drop) []recording.Drop {
 	type ends struct {
 		proto, src, dst string
@@ -197,5 +197,5 @@ func LossOf(r *recording.Recording, measure string, n float64) string {
 var NoSocketPlaces = []string{"__udp4_lib_rcv", "__udp6_lib_rcv", "udp_rcv", "udpv6_rcv"}
 
 // StrayDatagrams and more are somebody's traffic: a port scan or traceroute sends 1 to 3 to
-// each port, a late DNS answer is 1; a sender of media sends 50 a second.
+// each port, a late DNS answer is 1; a sender of media sends 50 per second.
 const StrayDatagrams = 20

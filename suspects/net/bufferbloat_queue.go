@@ -82,7 +82,7 @@ func (l leaf) held(r *recording.Recording, span recording.Interval) (float64, bo
 	return seen[len(seen)/2], true
 }
 
-// rate is what a queue sent in that time, bytes a second.
+// rate is what a queue sent in that time, bytes per second.
 func (l leaf) rate(r *recording.Recording, span recording.Interval) (float64, bool) {
 	series, ok := measure.Counter(r, l.device.Netns, "node_qdisc_bytes_total", "device", l.device.Device, "handle", l.handle, "parent", l.parent)
 	if !ok {

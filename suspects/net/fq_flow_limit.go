@@ -98,7 +98,7 @@ func fqFinding(s *scene.Scene, r *recording.Recording, l leaf, n float64, f susp
 	f.Remedy = suspect.Remedy{Now: remedy.Now(s, r, f.Settings), Permanently: fmt.Sprintf("FlowLimit= in [FairQueueing] of the .network file of %s, or the unit that sets its queue.", l.device.Device),
 		Program: "Pace the sender (SO_MAX_PACING_RATE)."}
 	for _, sub := range f.Related[:min(len(f.Related), 2)] {
-		f.Calls = append(f.Calls, suspect.Call{Who: suspect.WhoseCall(sub), Do: "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, its mean bytes a second), or sleep between the datagrams of a burst", Why: "it hands fq more at once than a flow may have waiting"})
+		f.Calls = append(f.Calls, suspect.Call{Who: suspect.WhoseCall(sub), Do: "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, its mean bytes per second), or sleep between the datagrams of a burst", Why: "it hands fq more at once than a flow may have waiting"})
 	}
 	return f
 }

@@ -18,7 +18,7 @@ var interruptCoalescingLow = &suspect.Suspect{
 	Name:    "interrupt-coalescing-low",
 	Fixture: true,
 	Title:   "the card interrupts for nearly every packet",
-	About: "Without coalescing a card interrupts as soon as a packet came. At a few packets a second that is right; at tens of thousands the CPU spends its time on entering and leaving interrupts. " +
+	About: "Without coalescing a card interrupts as soon as a packet came. At a few packets per second that is right; at tens of thousands the CPU spends its time on entering and leaving interrupts. " +
 		"Virtual cards have no coalescing worth the name, and raising it adds its delay to every packet.",
 	Needs: []suspect.Need{
 		{Measure: "nics.interrupts", Must: true, Why: "how often the card interrupts, and which CPU"},
@@ -28,12 +28,12 @@ var interruptCoalescingLow = &suspect.Suspect{
 		{Measure: "nics.queues", Must: false, Why: "which interrupts are the card's"},
 	},
 	For: []string{
-		"strong: 0.5 interrupts a packet and more at 10,000 interrupts a second and more (healthy under load: under 0.1)",
+		"strong: 0.5 interrupts a packet and more at 10,000 interrupts per second and more (healthy under load: under 0.1)",
 		"strong: the CPU that takes them is in interrupts and softirqs half of the time and more",
 		"strong: rx-usecs under 10 without adaptive-rx",
 	},
 	Against: []string{
-		"decisive: few interrupts a second: one for each packet is what a quiet host wants",
+		"decisive: few interrupts per second: one for each packet is what a quiet host wants",
 		"decisive: coalescing is on, and many packets come with each interrupt",
 		"weak: raising it adds latency: for a quarter of a millisecond",
 	},
@@ -82,10 +82,10 @@ func weighInterruptCoalescingLow(s *scene.Scene, r *recording.Recording) []suspe
 		switch {
 		case rate < manyInterrupts && each >= interruptsEach && packets >= 1000:
 			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: rate, Unit: "interrupts/s", Source: source.Of("/proc/interrupts", source.Interrupts), Origin: "interrupts",
-				Text: fmt.Sprintf("%.2f interrupts a packet, but %s a second only: a quiet card answers at once", each, units.Count(rate))}}
+				Text: fmt.Sprintf("%.2f interrupts a packet, but %s per second only: a quiet card answers at once", each, units.Count(rate))}}
 		case rate >= manyInterrupts && each < interruptsEach:
 			f.Evidence = []suspect.Evidence{{Side: suspect.Against, Grade: suspect.Decisive, Value: each, Unit: "interrupts a packet", Source: source.Of("/proc/interrupts", source.Interrupts), Origin: "interrupts",
-				Text: fmt.Sprintf("%s interrupts a second for %s packets, %.2f each: many packets come with one", units.Count(rate), units.Count(packets/span), each)}}
+				Text: fmt.Sprintf("%s interrupts per second for %s packets, %.2f each: many packets come with one", units.Count(rate), units.Count(packets/span), each)}}
 		case rate >= manyInterrupts:
 			f = lowCoalescing(s, r, n, f, rate, each, cpu, on/max(1, interrupts))
 		default:
@@ -127,9 +127,9 @@ func interruptsOf(r *recording.Recording, n recording.NIC) (sum float64, cpu str
 }
 
 func lowCoalescing(s *scene.Scene, r *recording.Recording, n recording.NIC, f suspect.Finding, rate, each float64, cpu string, part float64) suspect.Finding {
-	f.Text = fmt.Sprintf("interrupts %s times a second, %.2f times a packet, %.0f %% of it on CPU %s", units.Count(rate), each, 100*part, cpu)
+	f.Text = fmt.Sprintf("interrupts %s times per second, %.2f times a packet, %.0f %% of it on CPU %s", units.Count(rate), each, 100*part, cpu)
 	f.Evidence = []suspect.Evidence{{Side: suspect.For, Grade: suspect.Strong, Value: each, Unit: "interrupts a packet", Source: source.Of("/proc/interrupts", source.Interrupts).And(source.Of("ip -s link")), Origin: "interrupts",
-		Text: fmt.Sprintf("%s interrupts a second, %.2f for each packet", units.Count(rate), each)}}
+		Text: fmt.Sprintf("%s interrupts per second, %.2f for each packet", units.Count(rate), each)}}
 	used, seconds := 0.0, 0.0
 	for _, mode := range []string{"irq", "softirq"} {
 		for _, series := range r.Select("node_cpu_seconds_total", "cpu", cpu, "mode", mode) {

@@ -18,7 +18,7 @@ var nagleDelayedAck = &suspect.Suspect{
 	Name:  "nagle-delayed-ack",
 	Title: "small writes wait for a delayed ACK (Nagle)",
 	About: "Nagle's algorithm (RFC 896) delays a small write while an earlier one is not acknowledged, and the receiver delays that ACK (RFC 1122, 4.2.3.2) because its answer needs the delayed write. " +
-		"Delay is min(40 ms, the time to the next request): 8 and 4,000 requests a second look well, 25 are worst.",
+		"Delay is min(40 ms, the time to the next request): 8 and 4,000 requests per second look well, 25 are worst.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.holds", Must: true, Why: "writes that Nagle's algorithm delayed, and the ACKs that freed them"},
 		{Measure: "sockets.options", Why: "whether TCP_NODELAY is set"},
@@ -31,7 +31,7 @@ var nagleDelayedAck = &suspect.Suspect{
 	},
 	Against: []string{
 		"decisive: TCP_NODELAY is set on the socket",
-		"strong: the delays are far shorter than an ACK's delay (thousands of writes a second free each other)",
+		"strong: the delays are far shorter than an ACK's delay (thousands of writes per second free each other)",
 		"strong: the holds last one round trip of the path: Nagle alone, no delayed ACK. It counts for it where half of what holds up the program's requests is such a hold: TCP_NODELAY saves each a round trip",
 		"not of writes in a row that one ACK freed together, so that fewer than five answers were late: somebody's first request",
 		"traps: ato:40 is always shown by ss, TcpExtDelayedACKs is near 0 once requests are pipelined: neither counts here; a one-way stream does not wait for answers",

@@ -26,7 +26,7 @@ const coalescedUsecs = 50
 
 func coalesceSettings(n recording.NIC, rate, each float64) []suspect.Setting {
 	s := suspect.Setting{Kind: "coalesce", Name: "rx-usecs", At: suspect.OnDevice(n.Netns, n.Device), Value: fmt.Sprint(coalescedUsecs),
-		Why:  fmt.Sprintf("%s interrupts a second, %.2f for each packet; %d µs between them are %s a second and queue", units.Count(rate), each, coalescedUsecs, units.Count(1e6/coalescedUsecs)),
+		Why:  fmt.Sprintf("%s interrupts per second, %.2f for each packet; %d µs between them are %s per second and queue", units.Count(rate), each, coalescedUsecs, units.Count(1e6/coalescedUsecs)),
 		Risk: fmt.Sprintf("packets wait up to %d µs longer", coalescedUsecs)}
 	if c := n.Coalesce; c != nil && c.AdaptiveRx != nil {
 		s.Name, s.Value = "adaptive-rx", "on"

@@ -29,12 +29,12 @@ func portsSettings(s *scene.Scene, r *recording.Recording, netns uint64, p recor
 	if len(c.who) > 0 {
 		who = suspect.WhoseCall(c.who[0])
 	}
-	calls = []suspect.Call{{Who: who, Do: "keep the connections to " + p.Remote + " open (a pool with keep-alive)", Why: fmt.Sprintf("%.0f connections a second are made to it, and each holds its port for %d s after it was closed", perSecond, timeWait)}}
+	calls = []suspect.Call{{Who: who, Do: "keep the connections to " + p.Remote + " open (a pool with keep-alive)", Why: fmt.Sprintf("%.0f connections per second are made to it, and each holds its port for %d s after it was closed", perSecond, timeWait)}}
 	reuse, known := measure.Sysctl(r, netns, "net.ipv4.tcp_tw_reuse")
 	const either = "ports"
 	if need < 0.8*widest && widest > 1.2*most {
 		set = append(set, suspect.Setting{Kind: "sysctl", Name: "net.ipv4.ip_local_port_range", At: suspect.InSpace(netns), Value: "1024 65535", Either: either,
-			Why:  fmt.Sprintf("%s ports are too few for %.0f connections a second to %s × %d s, and %s that are open: %s", units.Count(most), perSecond, p.Remote, timeWait, units.Count(float64(p.InUse-p.TimeWait)), units.Count(need)),
+			Why:  fmt.Sprintf("%s ports are too few for %.0f connections per second to %s × %d s, and %s that are open: %s", units.Count(most), perSecond, p.Remote, timeWait, units.Count(float64(p.InUse-p.TimeWait)), units.Count(need)),
 			Risk: listenersRisk(s, r, netns)})
 	}
 	if (!known || reuse != 1) && 2*p.TimeWait >= p.InUse {

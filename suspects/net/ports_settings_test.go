@@ -15,7 +15,7 @@ func TestPortsSettings(t *testing.T) {
 	p := recording.Ports{InUse: 28232, TimeWait: 28000, Remote: "10.0.0.9:80"}
 	set, _ := portsSettings(s, r, 1, p, 28232, failedConnects{opened: 3000})
 	suspecttest.SettingsAre(t, set, "sysctl net.ipv4.ip_local_port_range → 1024 65535", "sysctl net.ipv4.tcp_tw_reuse → 1")
-	set, _ = portsSettings(s, r, 1, p, 28232, failedConnects{opened: 60000}) // 2,000 a second
+	set, _ = portsSettings(s, r, 1, p, 28232, failedConnects{opened: 60000}) // 2,000 per second
 	suspecttest.SettingsAre(t, set, "sysctl net.ipv4.tcp_tw_reuse → 1")
 	p.TimeWait = 10 // they are open: nothing gives them back
 	set, calls := portsSettings(s, r, 1, p, 64000, failedConnects{opened: 60000})

@@ -17,7 +17,7 @@ const headroom = 1.25
 // offer is what was sent to a qdisc while it dropped.
 type offer struct {
 	packet     float64 // mean size, bytes; 0 where bytes were not counted
-	mean, peak float64 // bytes a second offered, what was dropped included
+	mean, peak float64 // bytes per second offered, what was dropped included
 	burst      float64 // packets dropped in the worst second
 	always     bool    // it dropped in nearly every second of its time: no burst
 }
@@ -126,7 +126,7 @@ func qdiscSettings(s *scene.Scene, r *recording.Recording, l leaf, to []recordin
 	case (l.kind == "pfifo" || l.kind == "fq" || l.kind == "sfq") && unit == "p":
 		longer(l.setting("limit", 0), limit, o.burst, "packets")
 	}
-	pace := "fewer bytes a second than the queue lets through"
+	pace := "fewer bytes per second than the queue lets through"
 	if rate > 0 {
 		pace = fmt.Sprintf("%.0f", 0.95*rate/8)
 	}

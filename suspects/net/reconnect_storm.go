@@ -20,7 +20,7 @@ import (
 var reconnectStorm = &suspect.Suspect{
 	Name:  "reconnect-storm",
 	Title: "the same peers reconnect without pause",
-	About: "A few peers connect to one listener many times a second, get nothing, close and come again, while the connections that the listener is there for live long. " +
+	About: "A few peers connect to one listener many times per second, get nothing, close and come again, while the connections that the listener is there for live long. " +
 		"Each round costs an accept, a handshake and a TIME-WAIT. A busy HTTP service without keep-alive looks like it in rate and lifetime alone.",
 	Needs: []suspect.Need{
 		{Measure: "sockets.connections", Must: true, Why: "connections opened and closed by listener and peer, their lifetimes and bytes"},
@@ -30,7 +30,7 @@ var reconnectStorm = &suspect.Suspect{
 	},
 	InFiles: map[string][]string{"sockets.connections": {"log.connections"}, "sockets.diag": {"pcap.flows"}},
 	For: []string{
-		"decisive: a few peers open 100 a second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (faulty 410/s, healthy 20/s)",
+		"decisive: a few peers open 100 per second and more of millisecond connections for most of their time, with under 1/20 of the bytes of the listener's long-lived connections and no answer longer than its request (faulty 410/s, healthy 20/s)",
 		"strong: in two samples and more one program, or one host, had three fifths or more of the connections that wait at the listener, as many each time and none of them twice. Its clients come again as soon as they are let go, and others wait behind them",
 		"strong: the same without long-lived connections to compare with",
 		"strong: a full accept queue dropped handshakes in the seconds in which they came and next to none in others, most of what it accepted then was theirs; strong: they got an eighth of what others get, or less",
@@ -42,14 +42,14 @@ var reconnectStorm = &suspect.Suspect{
 		"decisive: the rate falls on its own (back-off), or it was one burst (a deploy, a server that came back)",
 		"strong: each short connection was served, and nothing on the listener lives longer: requests without keep-alive",
 		"strong: each had its answer, and closed the connection itself: TIME-WAIT is at its end",
-		"traps: back-off clients make 80 connections a second in all; players that came before the publisher stay connected",
+		"traps: back-off clients make 80 connections per second in all; players that came before the publisher stay connected",
 	},
 	LeadsTo: []suspect.Lead{{To: "listen-overflow"}, {To: "fd-limit"}, {To: "peer-reset"}, {To: "cpu-throttled"}, {To: scene.ConnectionErrors}, {To: scene.ConnectLatency}, {To: scene.RequestLatency, Lag: measure.FeltWithin}, {To: scene.CPUBurn}},
 	Remedy: suspect.Remedy{
 		Permanently: "Answer or hold the clients instead of closing. Only where others are hurt by a proved storm: limit new connections of the peers named.",
 		Program:     "In the clients: back off with jitter, 1 s doubled to 30 s.",
 	},
-	Verified: "these peers open few new connections a second",
+	Verified: "these peers open few new connections per second",
 	Next:     "ss -Htan state time-wait '( sport = :PORT )' | awk '{print $4}' | sed 's/:[0-9]*$//' | sort | uniq -c | sort -rn | head",
 	Weigh:    weighStorm,
 }
@@ -80,7 +80,7 @@ func weighStorm(s *scene.Scene, r *recording.Recording) []suspect.Finding {
 	return out
 }
 
-// A storm opens this many connections a second in all: back-off clients were
+// A storm opens this many connections per second in all: back-off clients were
 // measured at 80, a sick relay's at 410.
 const stormRate = 100
 

@@ -16,7 +16,7 @@ const (
 	// way, from which these tell anything.
 	fullAcks = 20
 	// keepsUp and lags are the shares of them with the largest window: 983 of 984 where a buffer
-	// of 64 KiB was read as it came, 38 of 417 where a reader took 500 kB a second.
+	// of 64 KiB was read as it came, 38 of 417 where a reader took 500 kB per second.
 	keepsUp = 0.9
 	lags    = 0.5
 )

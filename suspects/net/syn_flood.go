@@ -49,7 +49,7 @@ var synFlood = &suspect.Suspect{
 
 const (
 	// fewHalfOpen: a busy server has a round trip's worth of new connections half
-	// open, 20 at 200 a second and 100 ms; cookies begin at the backlog.
+	// open, 20 at 200 per second and 100 ms; cookies begin at the backlog.
 	fewHalfOpen = 30
 	// silentShare of the half-open had their SYN-ACK sent again: lost packets make
 	// 1 in 50 or so, forged sources all that are older than a second.

@@ -117,7 +117,7 @@ func fullBacklog(s *scene.Scene, r *recording.Recording, l listener) (suspect.Fi
 	return f, true
 }
 
-// A backlog is full for good where samples, one a second, find it so this often; a burst of
+// A backlog is full for good where samples, one per second, find it so this often; a burst of
 // clients fills one for a moment.
 const (
 	fewFull   = 2

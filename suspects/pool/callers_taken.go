@@ -43,7 +43,7 @@ func callersTaken(p *pool, r *recording.Recording, window recording.Interval, l 
 		}
 		if rate := c.Party.Rate; rate > 0 {
 			f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: c.Waiting / rate, Unit: "s", Text: fmt.Sprintf("a request waits for %s until a thread takes it", units.Lasting(c.Waiting/rate))}
-			f.Remedy.Permanently = fmt.Sprintf("%s: more worker threads than %d in its configuration. It answers %.2g a second now.", p.head.Subject.Comm, c.Threads, rate)
+			f.Remedy.Permanently = fmt.Sprintf("%s: more worker threads than %d in its configuration. It answers %.2g per second now.", p.head.Subject.Comm, c.Threads, rate)
 		}
 		f.Remedy.Program = fmt.Sprintf("Handlers that do not hold a worker while they wait for %s.", c.Address)
 		f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", pid)

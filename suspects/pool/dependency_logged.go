@@ -42,7 +42,7 @@ func (d *dependency) logged(s *scene.Scene, r *recording.Recording) (suspect.Fin
 		}
 		return suspect.Finding{}, false
 	}
-	f.Text = fmt.Sprintf("%s waits for %s: %s a request on average while it is late, %s at the longest", d.process.named(), d.remote, units.Lasting(mean), units.Lasting(mine.Max))
+	f.Text = fmt.Sprintf("%s waits for %s: %s per request on average while it is late, %s at the longest", d.process.named(), d.remote, units.Lasting(mean), units.Lasting(mine.Max))
 	took := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: mean, Unit: "s", Source: from, Origin: "calls",
 		Text: fmt.Sprintf("while requests were late %s to %s took %s on average, %s at the longest; the requests took %s: %.0f %% of their time passed at upstreams", units.Plural(int(mine.N), "call"), d.remote, units.Lasting(mean), units.Lasting(mine.Max), units.Lasting(own.Sum/float64(own.N)), 100*share)}
 	if few := d.slowShare(r, pid, late); few < mostlySlow {

@@ -67,7 +67,7 @@ func leavesQueries(s *scene.Scene, r *recording.Recording) (out []suspect.Findin
 			f.Evidence[1] = suspect.Evidence{Side: suspect.For, Grade: suspect.Weak, Value: 0, Unit: "queries", Source: source.Of("ss -lun d"), Origin: "sockets", Text: "its socket dropped none"}
 		}
 		f.Harm = suspect.Harm{Symptom: scene.FailedAnswers, Amount: failed, Of: failed + answered, Unit: "queries", Text: f.Text}
-		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a higher limit of queries a second (ratelimit and ip-ratelimit of unbound, rate-limit of BIND), or the clients in its access list.", v.Subject.Comm),
+		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: a higher limit of queries per second (ratelimit and ip-ratelimit of unbound, rate-limit of BIND), or the clients in its access list.", v.Subject.Comm),
 			Program: "Clients that keep answers for as long as they are valid."}
 		f.Next = fmt.Sprintf("unbound-control stats_noreset | grep -i ratelimit; rndc stats; dig @%s NAME +tries=1   # again and again", recording.Host(v.Subject.Local))
 		out = append(out, f)

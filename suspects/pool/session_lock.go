@@ -245,7 +245,7 @@ func stillLockedOut(s *scene.Scene, p *ledger.Party, k scene.Stuck) suspect.Find
 		Text: fmt.Sprintf("%s of its requests have waited together for up to %s, and none was let go", units.Count(float64(k.Open)), units.Lasting(k.Oldest)), Next: whoBlocks(recording.Port(p.Subject.Local))}
 	f.Evidence = []suspect.Evidence{
 		{Side: suspect.For, Grade: suspect.Strong, Value: float64(k.Open), Unit: "requests", Source: source.Turns, Origin: "turns",
-			Text: fmt.Sprintf("%s requests are open, the oldest for %s, ever more from one second to the next; %.3g a second were answered before, %.2g since", units.Count(float64(k.Open)), units.Lasting(k.Oldest), k.Before, k.After)},
+			Text: fmt.Sprintf("%s requests are open, the oldest for %s, ever more from one second to the next; %.3g per second were answered before, %.2g since", units.Count(float64(k.Open)), units.Lasting(k.Oldest), k.Before, k.After)},
 		idleInside(p),
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: k.Oldest, Unit: "s", Text: f.Text}

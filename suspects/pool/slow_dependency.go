@@ -196,7 +196,7 @@ func (d *dependency) finding(s *scene.Scene, r *recording.Recording, l *ledger.L
 	}
 	f := suspect.Finding{Subject: recording.Subject{Kind: recording.KindPeer, Netns: d.netns, Remote: d.remote}, Active: d.active, Related: append([]recording.Subject{d.process.head.Subject}, d.process.related()...)}
 	name := cmp.Or(d.port(), "a service")
-	f.Text = fmt.Sprintf("%s waits for %s at %s: %s a call on average, %s at the longest", d.process.named(), name, d.remote, units.Lasting(d.mean()), units.Lasting(d.worst))
+	f.Text = fmt.Sprintf("%s waits for %s at %s: %s per call on average, %s at the longest", d.process.named(), name, d.remote, units.Lasting(d.mean()), units.Lasting(d.worst))
 	if stepped {
 		f.Text = fmt.Sprintf("%s waits for %s at %s, which takes %s of each answer instead of %s", d.process.named(), name, d.remote, units.Short(step.calls.slow), units.Short(step.calls.usual))
 	}

@@ -63,7 +63,7 @@ const (
 	// wantsCPU is the share of time that a spinning thread runs or waits to run.
 	wantsCPU = 0.9
 	// givesUp is how often a second, at most, it gives the CPU up by itself: a spinner
-	// that serves requests sleeps for one now and then (3–12 a second where each thread
+	// that serves requests sleeps for one now and then (3–12 per second where each thread
 	// answered 125), one that sleeps for its lock or for each request does so at each.
 	givesUp = 20.0
 	// inCallAtMost is the share of looks that may find one in a call: between two
@@ -82,7 +82,7 @@ const (
 type spinners struct {
 	threads            int
 	ran, delayed       float64 // s
-	taken, given       float64 // switches a second: the CPU was taken, or given up
+	taken, given       float64 // switches per second: the CPU was taken, or given up
 	calls, looks, lock int     // looks at them: in a call; in all; at threads in futex for a lock
 }
 
@@ -150,7 +150,7 @@ func (sp spinners) finding(p *scene.Process, s *scene.Scene, r *recording.Record
 		}
 	}
 	busy := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: float64(sp.threads), Unit: "threads", Source: source.Schedstat.As(fmt.Sprintf("/proc/%d/task/*/schedstat, status, syscall", pid)), Origin: "thread states",
-		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times a second and given up %s times; they were asleep in a call in %d of %s samples",
+		Text: fmt.Sprintf("%d threads ran for %s and waited for a CPU for %s in all; the CPU was taken from them %s times per second and given up %s times; they were asleep in a call in %d of %s samples",
 			sp.threads, units.Lasting(sp.ran), units.Lasting(sp.delayed), units.Count(sp.taken), units.Count(sp.given), sp.calls, units.Count(float64(sp.looks)))}
 	if !late {
 		busy.Grade = suspect.Weak

@@ -29,9 +29,9 @@ const (
 	mostCPU     = 0.5 // CPUs
 )
 
-// steady is what a service answers a second, and what shows that it can do no more.
+// steady is what a service answers per second, and what shows that it can do no more.
 type steady struct {
-	rate               float64 // answers a second
+	rate               float64 // answers per second
 	seconds            int
 	came               float64 // in the second in which most did
 	least, most        uint64  // open, at the ends of these seconds
@@ -104,7 +104,7 @@ func steadyRate(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 		}
 		comm := p.head.Subject.Comm
 		f := suspect.Finding{Subject: p.head.Subject, Related: append(p.related(), v.Subject), Active: q.active,
-			Text: fmt.Sprintf("it answers %.3g requests a second and no more, with %d to %d open: the places of its workers are all taken, or it limits its rate", q.rate, q.least, q.most)}
+			Text: fmt.Sprintf("it answers %.3g requests per second and no more, with %d to %d open: the places of its workers are all taken, or it limits its rate", q.rate, q.least, q.most)}
 		f.Evidence = []suspect.Evidence{
 			{Side: suspect.For, Grade: suspect.Strong, Value: q.rate, Unit: "requests/s", Source: source.AllTurns, Origin: "turns",
 				Text: fmt.Sprintf("in each of %d seconds it answered %.3g requests, within %.0f %%; in %d of them more came, up to %.3g", q.seconds, q.rate, 100*steadyBy, q.surplus, q.came)},
@@ -113,7 +113,7 @@ func steadyRate(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledge
 		}
 		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: float64(q.most) / q.rate, Unit: "s",
 			Text: fmt.Sprintf("what comes waits for the %d that are open: %s", q.most, units.Lasting(float64(q.most)/q.rate))}
-		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: more workers, or a higher limit, in its configuration; it answers %.3g a second now, and up to %.3g came.", comm, q.rate, q.came),
+		f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: more workers, or a higher limit, in its configuration; it answers %.3g per second now, and up to %.3g came.", comm, q.rate, q.came),
 			Program: "A bound for its queue, with an error for what comes beyond it."}
 		f.Next = fmt.Sprintf("its own figures of workers and queues; eu-stack -p %d   # a goroutine dump (SIGQUIT ends the program) or a profile names where requests wait", p.head.Subject.PID)
 		return f, true

@@ -154,7 +154,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 		line = nil
 	}
 	if line != nil {
-		e, looked = *line, true // 20 looks a second, each told with the requests that waited
+		e, looked = *line, true // 20 looks per second, each told with the requests that waited
 	} else if one := oneAtATime(p, rate, mean-wait); late && one != nil {
 		e, looked, w.threads = *one, true, 1
 		f.Text = "requests wait for its one worker, which waits itself"
@@ -203,7 +203,7 @@ func queueOf(p *pool, s *scene.Scene, r *recording.Recording, l *ledger.Ledger, 
 	}
 	f.Remedy = suspect.Remedy{Permanently: fmt.Sprintf("%s: more workers than %d in its configuration.", p.head.Subject.Comm, workers), Program: fmt.Sprintf("Handlers that do not hold a worker while they wait in %s.", where)}
 	if turns.N > 0 {
-		f.Remedy.Permanently += fmt.Sprintf(" It answers %.0f a second now.", rate)
+		f.Remedy.Permanently += fmt.Sprintf(" It answers %.0f per second now.", rate)
 	}
 	if waits == nil || waits.function == "" {
 		f.Next = fmt.Sprintf("eu-stack -p %d   # which handler waits", p.workers[0].Subject.PID)
@@ -293,7 +293,7 @@ func oneAtATime(p *pool, rate, inside float64) *suspect.Evidence {
 		return nil
 	}
 	return &suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: busy, Unit: "requests", Source: source.Turns.And(source.Schedstat), Origin: "threads' calls",
-		Text: fmt.Sprintf("%.3g answers a second, %s inside each, are %.2g requests under way at any moment: it takes one at a time, and ran, or was ready to, for %.0f %% of the time", rate, units.Lasting(inside), busy, 100*cpu/seconds)}
+		Text: fmt.Sprintf("%.3g answers per second, %s inside each, are %.2g requests under way at any moment: it takes one at a time, and ran, or was ready to, for %.0f %% of the time", rate, units.Lasting(inside), busy, 100*cpu/seconds)}
 }
 
 // oneBusy to oneMost are one request under way at any moment, to within what two clocks differ.
@@ -347,13 +347,13 @@ const takenByCalls = 0.8
 const unevenCalls = 4
 
 // littlesLaw says how busy the workers are by it: as many are busy at a time as requests come in
-// a second, times how long each is inside (N = X·R). Where that is all of them, the next
+// per second, times how long each is inside (N = X·R). Where that is all of them, the next
 // request must wait.
 func littlesLaw(rate, each float64, w workers) string {
 	if rate == 0 || each <= 0 || w.threads == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("; %.3g a second, %s inside each, keep %.1f of its %s busy", rate, units.Lasting(each), rate*each, units.Plural(w.threads, w.noun))
+	text := fmt.Sprintf("; %.3g per second, %s inside each, keep %.1f of its %s busy", rate, units.Lasting(each), rate*each, units.Plural(w.threads, w.noun))
 	if rate*each >= 0.85*float64(w.threads) {
 		text += ": all that there are"
 	}

@@ -13,7 +13,7 @@ import (
 // when a request came the trace can't tell, but that nobody was free it can.
 type fullHouse struct {
 	threads int
-	rate    float64 // answers a second
+	rate    float64 // answers per second
 	inside  float64 // s, of each
 	free    float64 // share of the workers' time in which they waited for work
 }
@@ -51,6 +51,6 @@ func (f *fullHouse) wait() float64 { return f.inside / float64(f.threads) }
 
 func (f *fullHouse) evidence(noun string) suspect.Evidence {
 	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.wait(), Unit: "s", Source: source.Of("strace -f -T -p PID"), Origin: "turns",
-		Text: fmt.Sprintf("%.3g answers a second, %s inside each, keep %.1f of its %s busy: all that there are; they waited for work for %.0f %% of their time, so that a request that comes waits for %s and more until one is free",
+		Text: fmt.Sprintf("%.3g answers per second, %s inside each, keep %.1f of its %s busy: all that there are; they waited for work for %.0f %% of their time, so that a request that comes waits for %s and more until one is free",
 			f.rate, units.Lasting(f.inside), f.rate*f.inside, units.Plural(f.threads, noun), 100*f.free, units.Lasting(f.wait()))}
 }

@@ -58,7 +58,7 @@ var runtimePause = &suspect.Suspect{
 		Permanently: "In the java arguments of its unit or start script: a heap larger than what is alive in it (-Xmx), or a collector that works beside the program (-XX:+UseG1GC, ZGC).",
 		Program:     "Fewer calls of System.gc() (-XX:+ExplicitGCInvokesConcurrent).",
 	},
-	Verified:    "sun.rt.safepointTime grows by less than 50 ms a second",
+	Verified:    "sun.rt.safepointTime grows by less than 50 ms per second",
 	Next:        "jcmd PID VM.log output=stdout what=safepoint,gc; jstat -gcutil PID 1000",
 	WeighBooked: weighRuntimePause,
 }

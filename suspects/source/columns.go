@@ -5,7 +5,7 @@ import "snag/recording"
 // Column is how a column of a table is drawn over time.
 type Column struct {
 	Title, Unit string
-	Running     bool // a running total: drawn as its growth a second
+	Running     bool // a running total: drawn as its growth per second
 	Bad         bool // growth of it hurts
 }
 

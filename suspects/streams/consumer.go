@@ -174,7 +174,7 @@ func (c *consumer) lookOther(k *scene.Socket, window recording.Interval) {
 	c.others = append(c.others, k)
 }
 
-// overall is a running total's growth a second from a socket's first row to its
+// overall is a running total's growth per second from a socket's first row to its
 // last.
 func overall(k *scene.Socket, of func(recording.Socket) float64) float64 {
 	a, b := k.First(), k.Last()

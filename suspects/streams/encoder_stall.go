@@ -15,7 +15,7 @@ import (
 var encoderStall = &suspect.Suspect{
 	Name:  "encoder-stall",
 	Title: "the encoder stops, or is too slow",
-	About: "The program that makes the stream writes nothing for a while, or less than a second of picture a second: its source is gone, it was stopped, or it has too little CPU time. " +
+	About: "The program that makes the stream writes nothing for a while, or less than a second of picture per second: its source is gone, it was stopped, or it has too little CPU time. " +
 		"A stopped server, a dead uplink and a stopped player leave the same trace at the player; the encoder's own socket shows it: nothing waits there to be sent.",
 	Needs: []suspect.Need{
 		{Measure: "streams.figures", Must: true, Why: "when the stream stopped or fell behind its clock"},
@@ -90,7 +90,7 @@ func (f *faulty) encoder(s *scene.Scene) suspect.Finding {
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: f.from.written, Unit: "B", Source: source.SS("-tnpi", source.SendQ, source.BytesAcked, source.LastSnd), Origin: "the publisher's socket"}
 	if f.slow {
 		e.Text = fmt.Sprintf("nothing waited at its socket (bytes in Send-Q %s), and it wrote %s/s", f.from.lookedAt(), units.Bytes(f.from.written/max(f.from.seconds, 1)))
-		out.Text = fmt.Sprintf("%s makes %.2f s of %s a second: it is too slow", who, f.ratio, f.stream.Subject.Name)
+		out.Text = fmt.Sprintf("%s makes %.2f s of %s per second: it is too slow", who, f.ratio, f.stream.Subject.Name)
 	} else {
 		e.Text = f.from.nothingToSend()
 		out.Text = fmt.Sprintf("%s sent nothing of %s for %s", who, f.stream.Subject.Name, units.Lasting(intervals.Seconds(f.spans, s.Window.End)))

@@ -68,7 +68,7 @@ type ticks struct {
 	probe   string
 	began   float64 // seconds of the window that went by before its first sample
 	n       int     // samples taken
-	want    int     // samples that fit into the window after that, one a second
+	want    int     // samples that fit into the window after that, one per second
 	late    []recording.Interval
 	gaps    int // spans between samples of veryLate and more
 	gap     float64

@@ -37,7 +37,7 @@ type reading struct {
 	rtt      float64 // median, s
 	shortest float64 // shortest round trip of the connection, s
 
-	usualReceived float64 // bytes a second otherwise
+	usualReceived float64 // bytes per second otherwise
 	usualWritten  float64
 }
 
@@ -135,7 +135,7 @@ func (m *reading) usual(k *scene.Socket, free []recording.Interval, end recordin
 
 const waitsFor = 0.1 // s
 
-// averageRate is what went over a socket in that direction, bytes a second.
+// averageRate is what went over a socket in that direction, bytes per second.
 func averageRate(k *scene.Socket, as side) float64 {
 	rows := measure.TCPRowsOf(k)
 	a, b := rows[0], rows[len(rows)-1]
@@ -263,7 +263,7 @@ const (
 	little  = 0.2
 	goingOn = 0.5
 	// chatter is what a server says on a connection that carries no stream: pings, a status.
-	chatter = 100.0 // bytes a second
+	chatter = 100.0 // bytes per second
 )
 
 // wroteLittle reports whether the process wrote next to nothing.

@@ -16,13 +16,13 @@ import (
 // others.
 type rhythm struct {
 	seconds          int
-	frames           float64 // a second, mean
-	uneven           float64 // standard deviation of the frames a second, as a share of their mean
-	unevenBytes      float64 // of the bytes a second, likewise
-	fewBytes, mostly float64 // bytes a second, least and most
+	frames           float64 // per second, mean
+	uneven           float64 // standard deviation of the frames per second, as a share of their mean
+	unevenBytes      float64 // of the bytes per second, likewise
+	fewBytes, mostly float64 // bytes per second, least and most
 }
 
-// Of ffmpeg -readrate 0.8 the frames a second differ by 0 to 1 %, the bytes by 4 %
+// Of ffmpeg -readrate 0.8 the frames per second differ by 0 to 1 %, the bytes by 4 %
 // even at a constant bit rate; behind a token bucket the frames differ as much as
 // the bytes and more, 5 to 7 %.
 const (

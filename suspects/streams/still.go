@@ -14,7 +14,7 @@ const stillFor = time.Second
 
 // stillIn are the times inside of a span in which the process that receives on a
 // socket took next to nothing: it did not come, or lay there. usual is what it takes
-// otherwise, bytes a second.
+// otherwise, bytes per second.
 func stillIn(k *scene.Socket, span recording.Interval, usual float64) []recording.Interval {
 	if k == nil {
 		return nil

@@ -130,7 +130,7 @@ func (f *faulty) throttled(s *scene.Scene) suspect.Finding {
 	return out
 }
 
-// carriedBy is what a connection carried all the time, bytes a second.
+// carriedBy is what a connection carried all the time, bytes per second.
 func carriedBy(k *scene.Socket) float64 {
 	rows := measure.TCPRowsOf(k)
 	a, b := rows[0], rows[len(rows)-1]

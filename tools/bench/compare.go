@@ -25,8 +25,8 @@ type session struct {
 
 // done is what a load did in one window.
 type done struct {
-	rate float64 // operations a second of the clock
-	cpu  float64 // of all processes of the load, µs an operation
+	rate float64 // operations per second of the clock
+	cpu  float64 // of all processes of the load, µs per operation
 }
 
 var loads = []load{
@@ -50,7 +50,7 @@ var loads = []load{
 
 // head is of the table; the recorder looks closer only at an incident.
 func head(command string) string {
-	return fmt.Sprintf("| load | a second without | with snag %s | ratio (range) | CPU an operation without, µs | with | ratio (range) | looked closer at |\n|---|---|---|---|---|---|---|---|", command)
+	return fmt.Sprintf("| load | per second without | with snag %s | ratio (range) | CPU per operation without, µs | with | ratio (range) | looked closer at |\n|---|---|---|---|---|---|---|---|", command)
 }
 
 // compare runs the load with and without, in turn, and prints the medians.

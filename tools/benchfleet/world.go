@@ -142,7 +142,7 @@ func gauge(name string, value float64, own []string, more ...string) series {
 	return series{}.with(value, append(append([]string{"__name__", name, "job", "snag"}, own...), more...)...)
 }
 
-// party makes a service or a dependency of one that a recorder sent: so many answers a second, each so long.
+// party makes a service or a dependency of one that a recorder sent: so many answers per second, each so long.
 func party(of []series, rate, mean float64, own []string, labels ...string) (out []series) {
 	for _, s := range of {
 		v := rate / 100

@@ -13,7 +13,7 @@ import (
 const shapeAt = "127.0.0.1:7108"
 
 // sweepFlags are of the sweeps that look for Nagle's algorithm: each connection is asked every 40 ms at 250 requests
-// a second.
+// per second.
 var sweepFlags = []string{"--rate", "10..2k", "--for", "1s", "--size", "100", "--reply", "100"}
 
 // split are requests in two writes.

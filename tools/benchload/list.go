@@ -41,9 +41,9 @@ var goals = []goal{
 	{"lateness at 1,000 requests/s", "late p50, µs", "wrk2", 0.10, 0}, {"lateness at 1,000 requests/s", "late p50, µs", "fortio", 0.10, 0}, {"lateness at 1,000 requests/s", "late p50, µs", "snag --spin", 0, 0},
 	{"lateness at 10,000 requests/s", "late p50, µs", "wrk2", 0.20, 0}, {"lateness at 10,000 requests/s", "late p50, µs", "fortio", 0.20, 0}, {"lateness at 10,000 requests/s", "late p50, µs", "snag --spin", 0, 0},
 	{"40,000 requests/s", "achieved, share", "", 0, 0.99}, {"40,000 requests/s", "achieved, share", "wrk2", 0, 0}, {"40,000 requests/s", "achieved, share", "fortio", 0, 0},
-	{"CPU, saturated", "CPU a request, µs", "fortio", 1.0, 0}, {"CPU, saturated", "CPU a request, µs", "wrk", 0, 0},
-	{"CPU, 10,000 requests/s", "CPU a request, µs", "wrk2", 2.0, 0}, {"CPU, 10,000 requests/s", "CPU a request, µs", "fortio", 0, 0},
-	{"Redis, saturated", "CPU a request, µs", "redis-benchmark", 0, 0},
+	{"CPU, saturated", "CPU per request, µs", "fortio", 1.0, 0}, {"CPU, saturated", "CPU per request, µs", "wrk", 0, 0},
+	{"CPU, 10,000 requests/s", "CPU per request, µs", "wrk2", 2.0, 0}, {"CPU, 10,000 requests/s", "CPU per request, µs", "fortio", 0, 0},
+	{"Redis, saturated", "CPU per request, µs", "redis-benchmark", 0, 0},
 	{"gRPC, saturated", "requests/s", "ghz", 0, 0},
 	{"bandwidth of one connection", "Gbit/s", "iperf3", 0, 0},
 }

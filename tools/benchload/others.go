@@ -48,7 +48,7 @@ func redis() contest {
 				}
 				cpu[i], commands[i] = r.cpu.Seconds(), after-before
 			}
-			return figures{"CPU a request, µs": (cpu[1] - cpu[0]) / (commands[1] - commands[0]) * 1e6}, nil
+			return figures{"CPU per request, µs": (cpu[1] - cpu[0]) / (commands[1] - commands[0]) * 1e6}, nil
 		}
 	}
 	return contest{

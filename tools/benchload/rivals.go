@@ -10,7 +10,7 @@ import (
 )
 
 // asks has a generator ask a URL on some connections for some time; rate 0: as much as it can. It returns the
-// requests a second that the generator says.
+// requests per second that the generator says.
 type asks func(ctx context.Context, b *bench, url string, rate, conns int, window time.Duration) (perSecond float64, r ran, err error)
 
 func snagAsks(ctx context.Context, b *bench, url string, rate, conns int, window time.Duration) (float64, ran, error) {

@@ -22,7 +22,7 @@ func TestTable(t *testing.T) {
 		"| ping-pong over tcp | p50, µs | 11 | sockperf --nonblocked | – | – | ≤ 1.1 | not measured |",
 		"| lateness at 1,000 requests/s | late p50, µs | 30 | wrk2 | – | – | ≤ 0.1 | not measured |",
 		"| 40,000 requests/s | achieved, share | 0.98 | | | (0.98–0.98) | ≥ 0.99 | missed |",
-		"| Redis, saturated | CPU a request, µs | – | | | | none | not measured |",
+		"| Redis, saturated | CPU per request, µs | – | | | | none | not measured |",
 		"| a pool of 4 workers | 1 of 2 | 0.8–1.1 of it | their number within 15 % | missed |",
 		"| control: gRPC | 1 of 1 |  | nothing is found | within |",
 		"| sessions that queue | 1 of 1 | 0.9–0.9 of it | the growth of the wait within 15 % | within |",

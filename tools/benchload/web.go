@@ -105,7 +105,7 @@ func costs(rate int, asks asks) func(context.Context, *bench, *server) (figures,
 		if n < 1 {
 			return nil, fmt.Errorf("%.0f requests in the longer run, %.0f in the shorter", requests[1], requests[0])
 		}
-		return figures{"CPU a request, µs": (cpu[1] - cpu[0]) / n * 1e6, "requests/s": perSecond}, nil
+		return figures{"CPU per request, µs": (cpu[1] - cpu[0]) / n * 1e6, "requests/s": perSecond}, nil
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // The host that is recorded: processes with a UDP socket each that sleep, and TCP
 // connections of this process to itself, on some of which a message goes to and fro each
-// second. That is 2,080 TCP sockets, 300 UDP sockets and 208 messages a second.
+// second. That is 2,080 TCP sockets, 300 UDP sockets and 208 messages per second.
 const (
 	sleepers    = 300
 	connections = 1040

@@ -75,7 +75,7 @@ func TestUseIsWithChildren(t *testing.T) {
 func TestLineHasRatiosOfAStream(t *testing.T) {
 	snag := row{name: "snag", streams: 100, start: 400 * time.Millisecond, steady: 0.05, used: use{resident: 20, private: 10, peak: 30}}
 	peer := row{name: "peer", streams: 2, start: 200 * time.Millisecond, steady: 0.01, first: 2400 * time.Millisecond}
-	// 4 ms a stream to start, 0.05 % of a core; the peer 100 ms and 0.5 %. Over 10 s 9 and 150 ms.
+	// 4 ms per stream to start, 0.05 % of a core; the peer 100 ms and 0.5 %. Over 10 s 9 and 150 ms.
 	for _, c := range []struct {
 		r    row
 		want string

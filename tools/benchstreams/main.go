@@ -32,7 +32,7 @@ func main() {
 	flag.StringVar(&p.before, "before", "", "another snag, to run beside it")
 	streams := flag.String("streams", "1,10,100,300", "how many streams are read, one table each")
 	flag.IntVar(&p.peers, "peers", 3, "how many streams each peer reads at the most")
-	flag.IntVar(&p.kbps, "kbps", 200, "of a stream: under 1000 it is 320×180 with 25 pictures a second, else 1280×720 with 30")
+	flag.IntVar(&p.kbps, "kbps", 200, "of a stream: under 1000 it is 320×180 with 25 pictures per second, else 1280×720 with 30")
 	flag.DurationVar(&p.start, "start", 12*time.Second, "what is used until then is told as start-up")
 	flag.DurationVar(&p.steady, "for", 30*time.Second, "how long is measured after that")
 	flag.Parse()

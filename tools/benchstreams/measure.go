@@ -13,7 +13,7 @@ type row struct {
 	name    string
 	streams int
 	start   time.Duration // CPU until it had started
-	steady  float64       // then: s of CPU a second
+	steady  float64       // then: s of CPU per second
 	used    use           // in all, and of memory at the end
 	first   time.Duration // until the first figures; 0: there are none
 	said    string        // snag's last summary: whether the streams came

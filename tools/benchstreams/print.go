@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-const head = `| reader | streams | start-up, ms of CPU a stream | CPU a stream, % of a core | times snag | with the start-up, times snag | streams a core | resident (RSS), MiB | of it private (RssAnon) | private a stream | peak RSS, MiB | first figures, s |
+const head = `| reader | streams | start-up, ms of CPU per stream | CPU per stream, % of a core | times snag | with the start-up, times snag | streams per core | resident (RSS), MiB | of it private (RssAnon) | private a stream | peak RSS, MiB | first figures, s |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
@@ -37,10 +37,10 @@ func (r row) line(snag row, steady time.Duration) string {
 		r.used.resident, r.used.private, r.used.private/float64(r.streams), r.used.peak, first)
 }
 
-// each is s of CPU a stream and second, once it has started.
+// each is s of CPU per stream and second, once it has started.
 func (r row) each() float64 { return r.steady / float64(r.streams) }
 
-// whole is s of CPU a stream in all, the start-up with the time that was measured.
+// whole is s of CPU per stream in all, the start-up with the time that was measured.
 func (r row) whole(steady time.Duration) float64 {
 	return r.start.Seconds()/float64(r.streams) + r.each()*steady.Seconds()
 }

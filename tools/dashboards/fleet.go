@@ -30,7 +30,7 @@ var fleet = board{
 				{slowest, ""},
 				{link("answers") + " and " + slowest, ""},
 			},
-			columns: []column{{"instance", "host", ""}, {"process", "process", ""}, {"server", "asks", ""}, {"Value #A", "answer time", "s"}, {"Value #B", "answers a second", "reqps"}}},
+			columns: []column{{"instance", "host", ""}, {"process", "process", ""}, {"server", "asks", ""}, {"Value #A", "answer time", "s"}, {"Value #B", "answers per second", "reqps"}}},
 		{kind: lines, title: "Time in calls", answer: "Which server takes the most time of all hosts together?", width: half, height: middle, empty: "nothing was asked",
 			asks: []ask{{"topk(10, sum by (server) (rate(snag_dependency_answer_seconds_total" + of + "[$__rate_interval])))", "{{server}}"}}},
 		{kind: lines, title: "Left out, lost, refused", answer: "Which recorders send not all: series above the bound, requests that the store refused or that were lost?", width: half, height: middle, empty: "nothing is sent",

@@ -29,7 +29,7 @@ var host = board{
 			asks: []ask{{perSecond("service", "answer_seconds", "process, listener") + " / " + perSecond("service", "answers", "process, listener"), "{{process}} {{listener}}"}}},
 		{kind: lines, title: "Answer time, 99 of 100", answer: "How long do the slowest answers of each service take? Bounds are a factor of two apart.", unit: "s", width: half, height: middle, empty: "no service answered",
 			asks: []ask{{"histogram_quantile(0.99, sum by (process, listener, le) (rate(snag_service_answer_seconds_bucket" + of + "[$__rate_interval])))", "{{process}} {{listener}}"}}},
-		{kind: lines, title: "Answers a second", answer: "How much is each service asked?", unit: "reqps", width: half, height: middle, empty: "no service answered",
+		{kind: lines, title: "Answers per second", answer: "How much is each service asked?", unit: "reqps", width: half, height: middle, empty: "no service answered",
 			asks: []ask{{perSecond("service", "answers", "process, listener"), "{{process}} {{listener}}"}}},
 		{kind: lines, title: "Errors and requests without an answer", answer: "How many answers were errors, and how many requests were cut off?", unit: "reqps", width: half, height: middle, empty: "no service answered",
 			asks: []ask{
@@ -44,7 +44,7 @@ var host = board{
 		{kind: separator, title: "What this host asks"},
 		{kind: lines, title: "Calls to others, answer time", answer: "How long does each server take that processes of this host ask?", unit: "s", width: half, height: middle, empty: "nothing was asked",
 			asks: []ask{{perSecond("dependency", "answer_seconds", "process, server") + " / " + perSecond("dependency", "answers", "process, server"), "{{process}} asks {{server}}"}}},
-		{kind: lines, title: "Calls to others, waits a second", answer: "Which server takes the most time of this host's processes? 1: one request is always open.", width: half, height: middle, empty: "nothing was asked",
+		{kind: lines, title: "Calls to others, waits per second", answer: "Which server takes the most time of this host's processes? 1: one request is always open.", width: half, height: middle, empty: "nothing was asked",
 			asks: []ask{{"topk(10, " + perSecond("dependency", "answer_seconds", "process, server") + ")", "{{process}} asks {{server}}"}}},
 		{kind: lines, title: "Oldest open call", answer: "Which server does not answer at all?", unit: "s", width: half, height: middle, empty: "nothing was asked",
 			asks: []ask{{"max by (process, server) (snag_dependency_oldest_request_seconds" + of + ")", "{{process}} asks {{server}}"}}},

@@ -30,7 +30,7 @@ var streams = board{
 			asks: []ask{{"max by (" + each + ") (snag_stream_gap_seconds" + ofStreams + ")", called}}},
 		{kind: lines, title: "Frozen, share of the time", answer: "Which part of the time is a stream frozen? Of `snag watch`.", unit: "percentunit", width: half, height: middle, empty: "no snag watch is scraped",
 			asks: []ask{{"sum by (" + each + ") (rate(snag_stream_freeze_seconds_total" + ofStreams + "[$__rate_interval]))", called}}},
-		{kind: lines, title: "Frames a second", answer: "Does the picture have all its frames?", width: half, height: middle, empty: "no stream is read",
+		{kind: lines, title: "Frames per second", answer: "Does the picture have all its frames?", width: half, height: middle, empty: "no stream is read",
 			asks: []ask{{`sum by (` + each + `) (rate(snag_stream_frames_total{instance=~"$instance", stream=~"$stream", kind="video"}[$__rate_interval]))`, called}}},
 		{kind: lines, title: "Bit rate", answer: "How much does the stream carry, by picture and sound?", unit: "bps", width: half, height: middle, empty: "no stream is read",
 			asks: []ask{{"8 * sum by (" + each + ", kind) (rate(snag_stream_bytes_total" + ofStreams + "[$__rate_interval]))", called + " {{kind}}"}}},

@@ -327,11 +327,11 @@ export interface Load {
   target: string;
   connections: number;
   /**
-   * requests a second; 0: one is open on each connection all the time
+   * requests per second; 0: one is open on each connection all the time
    */
   rate_asked: number;
   /**
-   * answers a second
+   * answers per second
    */
   rate: number;
   asked: number;
@@ -757,7 +757,7 @@ export interface StreamRow {
    */
   frozen: number | null;
   /**
-   * frames a second, the least of each column: 0 is none, 9 the stream's own rate, a blank not measured
+   * frames per second, the least of each column: 0 is none, 9 the stream's own rate, a blank not measured
    */
   spark: string;
   /**

@@ -63,7 +63,7 @@ test('a cause is named by what is known of it', () => {
 });
 
 test('a step of a way says to which server, how fast and why', () => {
-  assert.deepEqual(wordsOf(way[0]!), { does: 'waits for', server: '10.0.0.3:8080', known: '', more: '', calls: '50 answers a second, 800 ms each; slow-dependency' });
+  assert.deepEqual(wordsOf(way[0]!), { does: 'waits for', server: '10.0.0.3:8080', known: '', more: '', calls: '50 answers per second, 800 ms each; slow-dependency' });
   assert.deepEqual(wordsOf({ from: 'a', server: '10.96.0.10:80', behind: '10.0.0.3:8080', to: 'b', rate: 0, mean_seconds: 0 }), { does: 'waits for', server: '10.96.0.10:80', known: ', which stands for 10.0.0.3:8080', more: '', calls: '' });
   assert.equal(wordsOf({ from: 'a', server: '192.0.2.7:443', rate: 0, mean_seconds: 0 }).known, ', on no host that is known');
   const stream = wordsOf({ from: 'a', server: '10.0.0.2:1935', to: 'b', rate: 0, mean_seconds: 0, stream: true, more: 2 });

@@ -30,7 +30,7 @@ func ago(d time.Duration) recording.Time { return at.Add(-d) }
 
 func v(x float64) figures.Value { return figures.Value{V: x, OK: true} }
 
-// healthy is a camera of 25 frames a second that has run for hours.
+// healthy is a camera of 25 frames per second that has run for hours.
 func healthy(raw string) watch.Row {
 	e, err := watch.NewEntry(raw, "cams.txt:12")
 	if err != nil {

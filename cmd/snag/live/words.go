@@ -92,7 +92,7 @@ func rateOf(v figures.Value) string {
 	return rate(v.V)
 }
 
-// rate writes frames a second: 25, 29.97 as 30, 7.5, 0.
+// rate writes frames per second: 25, 29.97 as 30, 7.5, 0.
 func rate(v float64) string {
 	if v > 0 && v < 10 && v != math.Trunc(v) {
 		return fmt.Sprintf("%.1f", v)

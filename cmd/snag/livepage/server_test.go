@@ -24,7 +24,7 @@ import (
 	"snag/report/page/streams"
 )
 
-// gives is a reader of 25 frames a second; what is under /no is refused.
+// gives is a reader of 25 frames per second; what is under /no is refused.
 func gives(ctx context.Context, u *url.URL, sink stream.Sink, o stream.Options) error {
 	if strings.HasPrefix(u.Path, "/no") {
 		return &stream.Refused{URL: watch.ShownURL(u), Why: "404 Not Found"}

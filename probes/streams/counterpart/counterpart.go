@@ -164,7 +164,7 @@ func Await(t testing.TB, address string) {
 	t.Fatalf("nothing listens at %s after 20 s", address)
 }
 
-// GStreamer starts gst-launch-1.0 with a live picture of 192x128 at 25 a second, a
+// GStreamer starts gst-launch-1.0 with a live picture of 192x128 at 25 per second, a
 // key picture each second, and a tone; tail takes both, as "mpegtsmux name=m ! …".
 // encode makes the picture's stream, as "x265enc …".
 func GStreamer(t testing.TB, encode, tail string) *exec.Cmd {

@@ -35,7 +35,7 @@ const (
 	// A viewer calls a picture frozen from about a second on; healthy streams
 	// show gaps of 100 to 350 ms on a busy machine.
 	leastThreshold = second
-	// Until the stream has shown its own spacing: a camera of 1 frame a second
+	// Until the stream has shown its own spacing: a camera of 1 frame per second
 	// must not be frozen at its second frame.
 	firstThreshold = 3 * second
 	// Between being let in and the first frame: servers wait for a key picture,

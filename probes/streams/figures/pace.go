@@ -2,7 +2,7 @@ package figures
 
 import "snag/recording"
 
-// pace is DTS against wall over the last ten seconds or so, by one mark a second
+// pace is DTS against wall over the last ten seconds or so, by one mark per second
 // (of a bursty transport, one a burst): the least of arrival less DTS in it, which
 // jitter hardly moves.
 type pace struct {

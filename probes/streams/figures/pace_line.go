@@ -4,7 +4,7 @@ import "math"
 
 // In a watch of ten seconds or so there are no ten seconds of marks. A pace is found from fewer where
 // the marks lie on a line so well that chance does not make it: of frames that come in time to within
-// 10 ms a second, 0.96 is found in eight seconds; 60 ms of jitter a frame leave less than that
+// 10 ms per second, 0.96 is found in eight seconds; 60 ms of jitter a frame leave less than that
 // in the least of a second, for it is the best of all its frames. With more jitter a pace as close to
 // 1 as that takes longer, or is not found.
 const (

@@ -51,7 +51,7 @@ func (r *media) add(frames int, bytes, ns int64) {
 	}
 }
 
-// rates fills in frames and bits a second of a kind, at the end of a second: by
+// rates fills in frames and bits per second of a kind, at the end of a second: by
 // arrival, of a bursty transport by DTS over what arrived.
 func (m *Meter) rates(kind stream.Kind, now int64, length float64, v *Track) {
 	t, k := &m.track[kind], &m.sec.kind[kind]

@@ -7,7 +7,7 @@ import (
 	"snag/recording"
 )
 
-// Segments come at once: frames and bits a second are those of the media, each second,
+// Segments come at once: frames and bits per second are those of the media, each second,
 // until the stream stands still.
 func TestRatesOfSegments(t *testing.T) {
 	for _, length := range []int64{2, 6} {

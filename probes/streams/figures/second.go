@@ -68,7 +68,7 @@ type Track struct {
 	Bytes   int64 // of the elementary stream
 	FPS     Value // frames by the second's length, by arrival; not while a track opens; of a bursty transport by DTS over what last came
 	FPSDTS  Value // frames by how far DTS moved from the last of the second before to the last of this
-	Bitrate Value // bits a second, as FPS
+	Bitrate Value // bits per second, as FPS
 }
 
 // GOP is from one key frame to the next.
@@ -79,7 +79,7 @@ type GOP struct {
 	Keys    int     // whole GOPs ended in this second
 	Now     float64 // seconds of DTS since the last key frame
 	FPS     Value   // frames by seconds of the last whole one
-	Bitrate Value   // bits a second of media, of the last whole one
+	Bitrate Value   // bits per second of media, of the last whole one
 }
 
 // Transport is what was counted and measured beside frames, in this second.
@@ -107,7 +107,7 @@ type Sum struct {
 	Keys    int
 	Bytes   int64
 	FPS     Value // as Track's, over the seconds in which it was measured
-	Bitrate Value // bits a second, the same
+	Bitrate Value // bits per second, the same
 
 	rated        float64 // seconds in which it was
 	frames, bits float64 // in these

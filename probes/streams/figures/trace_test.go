@@ -25,7 +25,7 @@ type trace struct {
 const start = 1000 * second
 
 // steady is n frames of fps from start on, a key frame every gop, with audio unless
-// audio is 0 (frames a second).
+// audio is 0 (frames per second).
 func steady(fps float64, n, gop int, audio float64) *trace {
 	t := &trace{}
 	for i := range n {

@@ -99,7 +99,7 @@ func (k *kept) checkLive(t *testing.T) {
 		}
 	}
 	if fps := float64(n-1) * 1e9 / float64(last.DTS-first.DTS); fps < 24.9 || fps > 25.1 {
-		t.Errorf("%.2f pictures a second by DTS, want 25", fps)
+		t.Errorf("%.2f pictures per second by DTS, want 25", fps)
 	}
 	for _, c := range []stream.Count{stream.ContinuityErrors, stream.SequenceResets, stream.SegmentsFailed, stream.Discontinuities} {
 		if k.counts[c] != 0 {

@@ -8,7 +8,7 @@ import (
 	"snag/probes/streams/stream"
 )
 
-// film is a stream's frames, seconds of them at 25 a second.
+// film is a stream's frames, seconds of them at 25 per second.
 func film(seed uint64, seconds int) []stream.Frame {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var out []stream.Frame

@@ -16,7 +16,7 @@ const (
 	start  = 1000 * second
 )
 
-// encoded is what an encoder makes: n pictures at 30 a second, a key picture every
+// encoded is what an encoder makes: n pictures at 30 per second, a key picture every
 // gop.
 func encoded(seed int64, n, gop int) []stream.Frame {
 	r := rand.New(rand.NewSource(seed))

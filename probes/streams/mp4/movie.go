@@ -11,7 +11,7 @@ import (
 // track is what the movie box says of one.
 type track struct {
 	id    uint32
-	scale uint64 // ticks a second
+	scale uint64 // ticks per second
 	known bool   // its kind is
 	stream.Params
 	duration, size, flags uint32 // of a sample, where its fragment does not say (trex, 8.8.3)

@@ -14,7 +14,7 @@ var (
 	paperServer = netip.MustParseAddrPort("10.0.0.1:1935")
 )
 
-// paper is a publisher's connection on paper: 25 pictures a second of about 4 kB,
+// paper is a publisher's connection on paper: 25 pictures per second of about 4 kB,
 // sound, a key picture every two seconds, each byte acknowledged by the server.
 type paper struct {
 	out      []capture.Packet

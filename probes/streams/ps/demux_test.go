@@ -46,7 +46,7 @@ func (s *taken) of(k stream.Kind) (out []stream.Frame) {
 	return out
 }
 
-// film makes a program stream with ffmpeg: H.264 of 25 pictures a second with two
+// film makes a program stream with ffmpeg: H.264 of 25 pictures per second with two
 // B-pictures between others, and MP2.
 func film(t *testing.T, seconds int, codec string) string {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 
 // clock counts a track's 32-bit timestamps on beyond their wrap.
 type clock struct {
-	rate  int64 // ticks a second
+	rate  int64 // ticks per second
 	ok    bool
 	last  uint32
 	ticks int64
@@ -35,7 +35,7 @@ func (c *clock) ns(ticks int64) int64 {
 // Jitter is the interarrival jitter of RFC 3550 6.4.1 (A.8), of packets in the
 // order in which they came.
 type Jitter struct {
-	Rate    uint32 // ticks a second
+	Rate    uint32 // ticks per second
 	ok      bool
 	at      int64
 	ts      uint32

@@ -12,7 +12,7 @@ type Format struct {
 	Kind        stream.Kind
 	Codec       string // stream.Params' name
 	PayloadType uint8
-	Rate        uint32        // ticks a second
+	Rate        uint32        // ticks per second
 	Params      stream.Params // as the SDP tells; zero where it does not
 
 	sets []byte // the SDP's parameter sets, as a byte stream (annex B)

@@ -349,7 +349,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// The cost of one packet of a 2.5 Mb/s stream of 25 pictures a second: nine FU-A a
+// The cost of one packet of a 2.5 Mb/s stream of 25 pictures per second: nine FU-A a
 // picture. It allocates nothing.
 func BenchmarkPacket(b *testing.B) {
 	s := NewSession([]Format{format(b, stream.Video, 96, "H264", 90000, "")}, nothing{})

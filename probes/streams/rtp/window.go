@@ -61,7 +61,7 @@ type Window[P any] struct {
 	Give    func(p *P, lost int) // in order; lost: packets that are missing before it
 	Keep    func(p *P)           // nil, or called before P is kept: its bytes are the caller's
 	Restart func()               // the sender has begun anew; what follows is not the continuation
-	Rate    uint32               // ticks a second
+	Rate    uint32               // ticks per second
 	Counts  Counts
 
 	started   bool

@@ -22,7 +22,7 @@ import (
 )
 
 // gst starts GStreamer's RTSP server (tools/setup.sh installs it) with a film of
-// 25 pictures a second with two B-pictures between others, and a tone; it returns
+// 25 pictures per second with two B-pictures between others, and a tone; it returns
 // host:port.
 func gst(t *testing.T, args ...string) string {
 	t.Helper()
@@ -124,7 +124,7 @@ func film(t *testing.T, sink *taken) {
 	for _, f := range a {
 		sizes += f.Size
 	}
-	// 44100/1024 units a second.
+	// 44100/1024 units per second.
 	seconds := float64(v[len(v)-1].DTS-v[0].DTS) / 1e9
 	if rate := float64(len(a)) / seconds; rate < 43.07*0.8 || rate > 43.07*1.2 || sizes < 50*len(a) {
 		t.Errorf("%d blocks of sound in %.1f s, %d bytes", len(a), seconds, sizes)

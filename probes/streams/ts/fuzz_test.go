@@ -48,7 +48,7 @@ func (nothing) Params(stream.Params)            {}
 func (nothing) Count(stream.Count, uint64)      {}
 func (nothing) Gauge(stream.Gauge, float64)     {}
 
-// BenchmarkPacket is one transport packet: 2.5 Mbit/s are 1660 a second.
+// BenchmarkPacket is one transport packet: 2.5 Mbit/s are 1660 per second.
 func BenchmarkPacket(b *testing.B) {
 	all := packetsOf(b, "h264-aac.ts")
 	d := New(nothing{})

@@ -123,7 +123,7 @@ func (w *watched) check(t *testing.T) {
 		t.Fatalf("%d pictures, %d of them key", n, keys)
 	}
 	if sounds, _ := w.of(stream.Audio); sounds < n {
-		t.Errorf("%d frames of audio beside %d pictures: 48000/1024 a second are more", sounds, n)
+		t.Errorf("%d frames of audio beside %d pictures: 48000/1024 per second are more", sounds, n)
 	}
 	var first, last stream.Frame
 	for _, f := range w.frames {
@@ -136,7 +136,7 @@ func (w *watched) check(t *testing.T) {
 		last = f
 	}
 	if fps := float64(n-1) * 1e9 / float64(last.DTS-first.DTS); fps < 24.9 || fps > 25.1 {
-		t.Errorf("%.2f pictures a second by DTS, want 25", fps)
+		t.Errorf("%.2f pictures per second by DTS, want 25", fps)
 	}
 	if pace := float64(last.DTS-first.DTS) / float64(last.Arrival-first.Arrival); pace < 0.7 || pace > 1.4 {
 		t.Errorf("DTS moved at %.2f of arrival's pace", pace)

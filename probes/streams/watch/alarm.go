@@ -21,7 +21,7 @@ type Alarm struct {
 	Verdict string        // what can be told of the cause; "" for nothing
 	Judged  *Judged       // by the host's recording; nil: there is none, or not yet
 	Awaited bool          // it is being judged just now
-	// Of a rate that fell, frames or bits a second: what it was, and is.
+	// Of a rate that fell, frames or bits per second: what it was, and is.
 	RateBefore, Rate float64
 }
 

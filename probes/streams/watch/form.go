@@ -23,7 +23,7 @@ type post struct {
 	Seconds float64 `json:"seconds"`
 	Over    bool    `json:"over,omitempty"`
 	Verdict string  `json:"verdict,omitempty"`
-	// Of a rate that fell, frames or bits a second.
+	// Of a rate that fell, frames or bits per second.
 	Rate       float64 `json:"rate,omitempty"`
 	RateBefore float64 `json:"rate_before,omitempty"`
 	// By the host's recording.

@@ -176,7 +176,7 @@ var help = map[string]string{
 	"snag_watch_streams":                  "Streams by how they are.",
 	"snag_stream_up":                      "1 while frames come.",
 	"snag_stream_state":                   "1 for the state that the stream is in, 0 for the others.",
-	"snag_stream_fps":                     "Video frames a second of the last second, by arrival, of HLS by timestamps; audio's where there is no video.",
+	"snag_stream_fps":                     "Video frames per second of the last second, by arrival, of HLS by timestamps; audio's where there is no video.",
 	"snag_stream_late_seconds":            "How late frames come at the most since the stream is late; 0 while it is not.",
 	"snag_stream_pace_ratio":              "How far the timestamps moved by how far the clock did, over up to the last 10 s: 1 for a stream that is live.",
 	"snag_stream_pictures_total":          "Key pictures decoded and judged.",

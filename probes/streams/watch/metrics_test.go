@@ -65,7 +65,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%v", values)
 	}
 	if _, ok := values[`snag_stream_fps{stream="refuses"}`]; ok {
-		t.Error("frames a second of a stream that was never read: not measured is not zero")
+		t.Error("frames per second of a stream that was never read: not measured is not zero")
 	}
 	w.Set("args", hostile[1:2])
 	for series := range scrapeOf(t, m) {

@@ -112,7 +112,7 @@ func (c *curve) list() []float32 {
 }
 
 // measured is a figure for a curve: what was not measured is negative there, as
-// neither frames a second nor what they lag behind can be.
+// neither frames per second nor what they lag behind can be.
 func measured(v figures.Value) float32 {
 	if !v.OK {
 		return -1

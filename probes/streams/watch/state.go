@@ -118,7 +118,7 @@ type shows struct {
 type fall struct {
 	kind         string // recording.EventStream…; "" for none
 	since        int64
-	before, rate float64 // frames or bits a second: before, and now
+	before, rate float64 // frames or bits per second: before, and now
 }
 
 // stateOf says how a stream is at now, and since when. It decides nothing that

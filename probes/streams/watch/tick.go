@@ -111,7 +111,7 @@ func (w *Watcher) look(s *one, now int64, late time.Duration, told []Happened) [
 	return told
 }
 
-// fpsOf is frames a second, of the kind that the picture is.
+// fpsOf is frames per second, of the kind that the picture is.
 func fpsOf(s figures.Second) figures.Value {
 	if s.Audio.Present && !s.Video.Present && s.Video.Frames == 0 || s.Main == stream.Audio {
 		return s.Audio.FPS

@@ -17,7 +17,7 @@ import (
 	"snag/recording"
 )
 
-// fake is a server that gives streams of 25 frames a second; how one is given
+// fake is a server that gives streams of 25 frames per second; how one is given
 // follows from its URL's path.
 type fake struct {
 	opened atomic.Int64

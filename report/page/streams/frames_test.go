@@ -9,7 +9,7 @@ import (
 	"snag/report/page/streams/streamstest"
 )
 
-// frameLines are frames of one stream as snag watch --frames writes them: 25 a second, each
+// frameLines are frames of one stream as snag watch --frames writes them: 25 per second, each
 // at its time and late by what late says.
 func frameLines(name string, n int, late func(i int) float64) string {
 	var b strings.Builder

@@ -12,7 +12,7 @@ type Input struct {
 	Row    Row // without its curve, freezes' seconds and troubles
 	State  State
 	Since  recording.Time
-	Rate   float64 // frames a second of a whole bar of its curve; 0: not known
+	Rate   float64 // frames per second of a whole bar of its curve; 0: not known
 	T      []recording.Time
 	FPS    []float64 // of each second of the curve
 	Events []recording.Event

@@ -153,7 +153,7 @@ func TestMarksOfWhatAStreamLacks(t *testing.T) {
 }
 
 // What was not measured is null: of a stream that is down or refused, of which nobody can
-// say how many frames a second it has.
+// say how many frames per second it has.
 func TestNotMeasuredIsNotZero(t *testing.T) {
 	m := streamstest.New(60)
 	m.Stream(streamstest.Cam(1), 60, func(n int) streamstest.Second {

@@ -9,7 +9,7 @@ import (
 // columns of a row's curve at the most.
 const columns = 60
 
-// spark draws frames a second over a window, of each column the least: "0" is none, "1" to
+// spark draws frames per second over a window, of each column the least: "0" is none, "1" to
 // "9" up to the stream's own rate, a blank is not measured.
 func spark(t []recording.Time, v []float64, window recording.Interval, full float64) string {
 	n := min(columns, max(1, int(window.End.Sub(window.Start).Seconds())))

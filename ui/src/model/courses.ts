@@ -12,7 +12,7 @@ export interface Quantity {
 
 export const quantities: Quantity[] = [
   { title: 'Arrival against DTS', about: 'later than the least of the last minute; and how far the timestamps are ahead of the clock', unit: 's', names: [{ name: 'late', label: 'late' }, { name: 'clock', label: 'ahead' }], least: 0.2 },
-  { title: 'Frames a second', about: 'by arrival; HLS by timestamps', unit: 'fps', names: [{ name: 'fps', label: '' }] },
+  { title: 'Frames per second', about: 'by arrival; HLS by timestamps', unit: 'fps', names: [{ name: 'fps', label: '' }] },
   { title: 'Gap', about: 'the longest time without a frame', unit: 's', names: [{ name: 'gap', label: '' }], least: 0.2 },
   { title: 'Bit rate', about: 'of the elementary streams', unit: 'kb/s', names: [{ name: 'video', label: 'video' }, { name: 'audio', label: 'audio' }] },
   { title: 'GOP', about: 'key frame interval', unit: 's', names: [{ name: 'gop', label: '' }] },

@@ -9,7 +9,7 @@ export interface Step {
   server: string;
   behind?: string; // the server that it stands for
   why?: string;
-  rate: number; // answers a second; 0: not measured
+  rate: number; // answers per second; 0: not measured
   mean_seconds: number;
   stream?: boolean; // a live stream comes from there, which nobody asks for
   more?: number; // servers that it waits for with the same cause
@@ -132,7 +132,7 @@ export interface StepWords { does: string; server: string; known: string; more: 
 
 export function wordsOf(s: Step): StepWords {
   const known = `${s.behind ? `, which stands for ${s.behind}` : ''}${s.to ? '' : ', on no host that is known'}`;
-  const calls = [s.rate > 0 ? `${Number(s.rate.toPrecision(3)).toLocaleString('en')} answers a second, ${seconds(s.mean_seconds)} each` : '', s.why ?? ''].filter((x) => x !== '').join('; ');
+  const calls = [s.rate > 0 ? `${Number(s.rate.toPrecision(3)).toLocaleString('en')} answers per second, ${seconds(s.mean_seconds)} each` : '', s.why ?? ''].filter((x) => x !== '').join('; ');
   const more = s.more ? `, and for ${plural(s.more, 'more server')} for the same cause` : '';
   return { does: s.stream ? 'gets a stream from' : s.why === 'error-answers' ? 'gets errors from' : 'waits for', server: s.server, known, more, calls };
 }

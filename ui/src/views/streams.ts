@@ -140,6 +140,6 @@ function cell(r: StreamRow, name: string, text: string | null, n: boolean, axis:
 function curve(spark: string): SVGElement {
   const { some, none } = sparkPaths(spark, 14);
   const gaps = spark.split('').filter((c) => c === '0').length;
-  return svg('svg', { class: 'spark', viewBox: `0 0 ${Math.max(spark.length, 1)} 14`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `frames a second; none in ${gaps} of ${spark.length} columns` },
+  return svg('svg', { class: 'spark', viewBox: `0 0 ${Math.max(spark.length, 1)} 14`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `frames per second; none in ${gaps} of ${spark.length} columns` },
     svg('path', { class: 'some', d: some }), svg('path', { class: 'none', d: none }));
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Film makes a program stream of 25 pictures a second with ffmpeg.
+// Film makes a program stream of 25 pictures per second with ffmpeg.
 func Film(t *testing.T, seconds int) []byte {
 	t.Helper()
 	if _, err := exec.LookPath("ffmpeg"); err != nil {

@@ -12,7 +12,7 @@ import (
 const Start = recording.Time(1_795_000_000e9)
 
 // Second is what one second of a made stream has; the rest is as of a healthy one of 25
-// frames a second.
+// frames per second.
 type Second struct {
 	Frames int
 	Moved  float64
