@@ -52,7 +52,7 @@ func TestSituations(t *testing.T) {
 			if !o.Right || len(o.RuledOut) > 0 {
 				t.Errorf("found %v, left %v, guilty and ruled out %v; guilty are %v", o.Found, o.Left, o.RuledOut, s.Guilty)
 			}
-			// A full listen queue is told from a lossy path by the path's own figures.
+			// The path's own figures distinguish a full listen queue from a lossy path.
 			if len(o.Found) > 0 && o.By[0] != shows(o.Found[0]) && (o.Found[0] != "listen-queue" || o.By[0] != elimination.TheWay) {
 				t.Errorf("%s was shown by the experiment %q, and the catalogue names %q", o.Found[0], o.By[0], shows(o.Found[0]))
 			}
