@@ -103,7 +103,7 @@ func install(s *lab.Stage) error {
 		}
 	}
 	s.Command("", "sh", "-c", "find '"+dir+"' -type f -name '*.[gp][oy]' | head -3000 | xargs cp --parents -t '"+filepath.Join(pkg, "opt")+"'")
-	s.Command("", "dpkg-deb", "--build", "-Zgzip", pkg, filepath.Join(s.Dir(), "lab.deb"))
+	s.Command("", "dpkg-deb", "--build", "-Zgzip", "-z1", pkg, filepath.Join(s.Dir(), "lab.deb"))
 	again(s, "install", "dpkg --root='"+root+"' --force-all --unpack lab.deb")
 	return s.Err()
 }

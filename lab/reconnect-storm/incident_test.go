@@ -18,7 +18,7 @@ func TestTruth(t *testing.T) {
 	if err := origin.Check(); err != nil {
 		t.Fatal(err)
 	}
-	labtest.Together(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
+	labtest.Each(t, Incident, func(t *testing.T, s *lab.Stage, v lab.Variant) {
 		const window = 3 * time.Second
 		org := s.Name("origin")
 		resets, err := s.Counter(org, "Tcp", "EstabResets")

@@ -173,8 +173,14 @@ func TestASetIsOneTrace(t *testing.T) {
 		pid, _ := strconv.Atoi(filepath.Ext(path)[1:])
 		files = append(files, One{in, pid})
 		text, _ := os.ReadFile(path)
-		want["sendto"] += uint64(strings.Count(string(text), " sendto("))
-		want["openat"] += uint64(strings.Count(string(text), " openat("))
+		for line := range strings.Lines(string(text)) {
+			if strings.HasSuffix(line, " = ?\n") { // the end of its thread cut it off: sleep was killed
+				continue
+			}
+			for _, call := range []string{"sendto", "openat"} {
+				want[call] += uint64(strings.Count(line, " "+call+"("))
+			}
+		}
 	}
 	sink := &sink{}
 	tr := New(sink, Options{Begin: 1e18})

@@ -35,8 +35,9 @@ const (
 	alone way = "alone"
 )
 
-// besideWidth packages that mostly wait run at a time: each uses a quarter of a CPU.
-const besideWidth = 6
+// besideWidth packages that mostly wait run at a time: each uses a quarter of a CPU, and half
+// of one where system calls are slow.
+const besideWidth = 4
 
 // pureWidth packages without privileges are built and run at a time: one more than there
 // are CPUs, since a few wait.

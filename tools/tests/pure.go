@@ -10,7 +10,8 @@ import (
 )
 
 // runPure runs packages without any capability, one more at a time than there are CPUs, and at
-// a lower priority: live tests beside them wait for no CPU.
+// the lowest priority: live tests beside them wait for no CPU, and snag's decoders, which
+// have that priority too, get their share.
 //
 // A test that skips there for the lack of a privilege would never run at all. So what
 // skips is run again with all privileges, and fails if it does not skip then.
@@ -18,7 +19,7 @@ func runPure(ctx context.Context, e *events, all []pkg) {
 	if len(all) == 0 {
 		return
 	}
-	args := []string{"nice", "go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m", "-p", strconv.Itoa(pureWidth())}
+	args := []string{"nice", "-n", "19", "go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m", "-p", strconv.Itoa(pureWidth())}
 	for _, p := range all {
 		args = append(args, p.ImportPath)
 	}
