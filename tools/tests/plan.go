@@ -83,6 +83,12 @@ var pairs = map[string]string{
 	"snag/lab/labtest":     "the sockets of its server are measured, in slices where others are busy",
 }
 
+// prompt are the pure packages whose tests fail where they wait for a CPU, and why.
+var prompt = map[string]string{
+	"snag/load":              "its requests have deadlines",
+	"snag/cmd/snag/livepage": "a page is asked before its streams are judged",
+}
+
 // supports are the packages that give live tests their namespaces and programs.
 var supports = []string{
 	"snag/lab/labtest",

@@ -7,19 +7,37 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// runPure runs packages without any capability, one more at a time than there are CPUs, and at
-// the lowest priority: live tests beside them wait for no CPU, and snag's decoders, which
-// have that priority too, get their share.
+// runPure runs packages without any capability. Those that are prompt run one at a time. The
+// others run one more at a time than there are CPUs, and at the lowest priority: live tests
+// beside them wait for no CPU, and snag's decoders, which have that priority too, get their
+// share.
+func runPure(ctx context.Context, e *events, all []pkg) {
+	var soon, late []pkg
+	for _, p := range all {
+		if prompt[p.ImportPath] != "" {
+			soon = append(soon, p)
+		} else {
+			late = append(late, p)
+		}
+	}
+	var both sync.WaitGroup
+	both.Go(func() { runUnprivileged(ctx, e, soon, 1, 0) })
+	both.Go(func() { runUnprivileged(ctx, e, late, pureWidth(), 19) })
+	both.Wait()
+}
+
+// runUnprivileged runs so many at a time, with that niceness.
 //
 // A test that skips there for the lack of a privilege would never run at all. So what
 // skips is run again with all privileges, and fails if it does not skip then.
-func runPure(ctx context.Context, e *events, all []pkg) {
+func runUnprivileged(ctx context.Context, e *events, all []pkg, width, nice int) {
 	if len(all) == 0 {
 		return
 	}
-	args := []string{"nice", "-n", "19", "go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m", "-p", strconv.Itoa(pureWidth())}
+	args := []string{"nice", "-n", strconv.Itoa(nice), "go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout", "25m", "-p", strconv.Itoa(width)}
 	for _, p := range all {
 		args = append(args, p.ImportPath)
 	}
