@@ -89,7 +89,7 @@ type looks map[int]map[int]*doing
 // whole window work for nobody: they are a runtime's own, or a pool's that nobody needs.
 func looksOf(s *scene.Scene, r *recording.Recording) looks {
 	ran, ready, alike := schedule(r)
-	elsewhere := servesNobody(s, r)
+	elsewhere, still := servesNobody(s, r), neverLeft(r)
 	sorted := make([]place, len(r.ThreadStates))
 	busy, been := map[[2]int]bool{}, map[[2]int]map[place]uint64{}
 	sleeps, locks, asked := SleepWords(r), lockWords(r), loadedSockets(s, r)
@@ -102,7 +102,7 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 		} else if sorted[i].account == Call && asked[inode{row.PID, row.Inode}] {
 			sorted[i] = place{} // the next request
 		}
-		if sorted[i].account != "" && !elsewhere[[2]int{row.PID, row.TID}] {
+		if sorted[i].account != "" && !still[i] && !elsewhere[[2]int{row.PID, row.TID}] {
 			t := [2]int{row.PID, row.TID}
 			busy[t] = true
 			if been[t] == nil {
@@ -120,7 +120,7 @@ func looksOf(s *scene.Scene, r *recording.Recording) looks {
 		}
 	}
 	for i, row := range r.ThreadStates {
-		if row.Looks == 0 {
+		if row.Looks == 0 || still[i] {
 			continue
 		}
 		d := out.at(row.PID, number(s.Window, row.T))
@@ -227,13 +227,7 @@ func (l looks) at(pid, second int) *doing {
 // lasts, on average: who waits for a pipe, a child or a clock from one second to the next is
 // in no request that was answered meanwhile.
 func servesNobody(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
-	answers, longest := map[int]bool{}, map[int]float64{}
-	for _, row := range r.Turns {
-		if row.Role == string(Serves) {
-			answers[row.PID] = answers[row.PID] || row.N > 0
-			longest[row.PID] = max(longest[row.PID], row.Max, row.Oldest)
-		}
-	}
+	answers, longest := answered(r)
 	out := map[[2]int]bool{}
 	for _, p := range s.Processes {
 		most := uint64(0) // times that one of its threads waited: that one serves, whoever does
@@ -252,6 +246,56 @@ func servesNobody(s *scene.Scene, r *recording.Recording) map[[2]int]bool {
 				out[[2]int{z.PID, z.TID}] = long || 2*seen >= s.Window.End.Sub(s.Window.Start)
 			} else {
 				out[[2]int{z.PID, z.TID}] = long && waits > 0 && waits < most
+			}
+		}
+	}
+	return out
+}
+
+// answered are the processes that answered anybody, and how long their longest requests took, s.
+func answered(r *recording.Recording) (answers map[int]bool, longest map[int]float64) {
+	answers, longest = map[int]bool{}, map[int]float64{}
+	for _, row := range r.Turns {
+		if row.Role == string(Serves) {
+			answers[row.PID] = answers[row.PID] || row.N > 0
+			longest[row.PID] = max(longest[row.PID], row.Max, row.Oldest)
+		}
+	}
+	return answers, longest
+}
+
+// neverLeft are the rows of the one thread that each look found in a place, of a process whose threads are
+// taken together: longer than any request of it lasts, so it serves nobody, as in servesNobody.
+func neverLeft(r *recording.Recording) map[int]bool {
+	type spot struct {
+		pid, fd int
+		call    string
+		object  uint64
+	}
+	answers, longest := answered(r)
+	stays, seconds := map[spot][]int{}, map[int]map[recording.Time]bool{}
+	var first, last recording.Time
+	for i, row := range r.ThreadStates {
+		if row.TID != 0 || !answers[row.PID] {
+			continue
+		}
+		if seconds[row.PID] == nil {
+			seconds[row.PID] = map[recording.Time]bool{}
+		}
+		seconds[row.PID][row.T] = true
+		if first == 0 {
+			first = row.T
+		}
+		last = row.T
+		if at := (spot{row.PID, row.FD, row.Call, row.Inode + row.Futex}); row.State == "S" && row.Threads == 1 && row.N == row.Looks {
+			stays[at] = append(stays[at], i)
+		}
+	}
+	out := map[int]bool{}
+	for at, rows := range stays {
+		if len(rows) == len(seconds[at.pid]) && last.Sub(first).Seconds() > longest[at.pid] {
+			for _, i := range rows {
+				out[i] = true
 			}
 		}
 	}

@@ -66,3 +66,41 @@ func TestALoopThatNeverWaits(t *testing.T) {
 		t.Errorf("%.2f at work and %.2f waiting for a CPU in %d samples, want 0.76, 0.24 and 20", work, cpu, d.looks)
 	}
 }
+
+// The first thread of a hundred, whose states are taken together, reads a pipe from the first second
+// to the last: it serves nobody. One that was once seen elsewhere may, and so may one that a request
+// may have waited for all the time.
+func TestAThreadThatNeverLeaves(t *testing.T) {
+	for _, c := range []struct {
+		name, pipe string
+		oldest     string
+		booked     bool
+	}{
+		{"all the time", `"0..9"`, "0.2", false},
+		{"with an exception", `"0..8"`, "0.2", true},
+		{"with a request of that age", `"0..9"`, "10", true},
+	} {
+		got, err := rectest.Parse([]byte(`A service of a hundred threads.
+-- manifest --
+{"seconds": 10}
+-- processes --
+{"t":"0..10","pid":60,"comm":"api","state":"S","threads":100,"cpu_seconds":"1+0.1x"}
+-- turns --
+{"t":"0..9","netns":1,"role":"serve","local":"10.0.0.1:8080","remote":"10.0.0.7","pid":60,"comm":"api","n":50,"sum":4,"max":0.2,"open":1,"oldest":` + c.oldest + `}
+-- thread_states --
+{"t":"0..9","pid":60,"threads":4,"state":"S","call":"clock_nanosleep","fd":-1,"n":8,"looks":20}
+{"t":` + c.pipe + `,"pid":60,"threads":1,"state":"S","call":"read","fd":7,"kind":"pipe","inode":5,"n":20,"looks":20}
+{"t":"0..9","pid":60,"threads":95,"state":"S","call":"epoll_wait","fd":4,"n":1900,"looks":20}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := looksOf(scene.Build(got.Recording), got.Recording)[60][5]
+		if d == nil {
+			t.Fatal("nobody looked at it")
+		}
+		if pipe := d.at(Pipe); (pipe > 0) != c.booked {
+			t.Errorf("%s: %.2f threads wait for a pipe", c.name, pipe)
+		}
+	}
+}

@@ -60,10 +60,31 @@ func Services(s *Scene, r *recording.Recording, role string) []*Service {
 	if role == "serve" {
 		takers, heirs := takersOf(s), heirsOf(s, r)
 		for _, v := range out {
-			for _, pid := range slices.Concat(takers[IDOf(v.Subject)], heirs[IDOf(v.Subject)]) {
+			for _, pid := range slices.Concat(takers[IDOf(v.Subject)], heirs[IDOf(v.Subject)], siblingsOf(s, v)) {
 				if !slices.Contains(v.PIDs, pid) {
 					v.PIDs = append(v.PIDs, pid)
 				}
+			}
+		}
+	}
+	return out
+}
+
+// siblingsOf are the processes that hold a listener as those do that were seen to answer there: forked by the same one,
+// of the same name. The rows of a second name two that answered, and all of them may.
+func siblingsOf(s *Scene, v *Service) (out []int) {
+	l := s.ListenerOn(v.Rows[0].Netns, v.Rows[0].Local)
+	if l == nil || v.Rows[0].Proto == "udp" {
+		return nil
+	}
+	for _, pid := range v.PIDs {
+		answers := s.Process(pid)
+		if answers == nil || !slices.Contains(l.Owners, answers) {
+			continue
+		}
+		for _, p := range l.Owners {
+			if p.First().PPID == answers.First().PPID && p.Subject.Comm == answers.Subject.Comm {
+				out = append(out, p.Subject.PID)
 			}
 		}
 	}

@@ -115,6 +115,13 @@ func TestWays(t *testing.T) {
 			s.host("db", "", "10.0.0.4", time.Second)
 			s.incident("db", "observer", "snag itself", "request-latency")
 		}, "db   [app batch db web]"},
+		"a host that sends nothing more, to which one loses packets and another connects late": {func(s *store) {
+			s.incident("app", "packet-loss", "peer 10.0.0.4", "connect-latency")
+			s.host("batch", "", "10.0.0.6", time.Second)
+			s.incident("batch", "", "", "")
+			s.add("snag_incident_symptom", "batch", 1, "symptom", "connect-latency", "subject", "peer 10.0.0.4:5432")
+			s.host("db", "", "10.0.0.4", 2*time.Minute)
+		}, "db   [app batch web]"},
 		"a host of which nothing is proved, and to which one loses packets": {func(s *store) {
 			s.incident("app", "packet-loss", "peer 10.0.0.4", "connect-latency")
 			s.host("db", "", "10.0.0.4", time.Second)

@@ -32,7 +32,23 @@ func (h *Host) losesTo() (all []string) {
 	if !h.loses() && (len(h.Culprits) == 0 || h.Culprits[0].Name != silent) {
 		return nil
 	}
-	for _, m := range ends.FindAllStringSubmatch(h.Culprits[0].Subject, -1) {
+	return addressesIn(h.Culprits[0].Subject)
+}
+
+// connectsLate are the ends of the ways on which a host, of which nothing else is proved, notices that packets go
+// missing: its connects are late, as those that open a connection are sent again.
+func (h *Host) connectsLate() (all []string) {
+	for _, s := range h.Symptoms {
+		if len(h.Culprits) == 0 && s.Name == "connect-latency" {
+			all = append(all, addressesIn(s.Subject)...)
+		}
+	}
+	return all
+}
+
+// addressesIn are those in a subject, with a port, which is 0 where it names none.
+func addressesIn(subject string) (all []string) {
+	for _, m := range ends.FindAllStringSubmatch(subject, -1) {
 		if m[2] == "" {
 			m[2] = ":0"
 		}
@@ -43,17 +59,22 @@ func (h *Host) losesTo() (all []string) {
 
 // losesOn is the step to the other end of such a way.
 func (h *Host) losesOn(server string, other *Host) Step {
-	return Step{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Why: h.Culprits[0].Name, Lost: h.loses()}
+	step := Step{From: h.Name, To: other.Name, Server: strings.TrimSuffix(server, ":0"), Lost: true}
+	if len(h.Culprits) > 0 {
+		step.Why, step.Lost = h.Culprits[0].Name, h.loses()
+	}
+	return step
 }
 
 // few are as many hosts as lose packets on the way to one by more than a way of their own.
 const few = 2
 
 // lostAt is the other end of that way, where that host drops the packets, or where more hosts lose packets than here:
-// one that all of them reach over one bad way, or of which nothing is proved, as its recorder was too late.
+// one that all of them reach over one bad way, or of which nothing is proved, as its recorder was too late, or its
+// samples are lost too.
 func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 	var most Step
-	for _, server := range h.losesTo() {
+	for _, server := range slices.Concat(h.losesTo(), h.connectsLate()) {
 		other := f.at(server)
 		if other == nil || other == h {
 			continue
@@ -63,7 +84,7 @@ func (f *Fleet) lostAt(h *Host) (Step, *Host) {
 			return step, other
 		}
 		n, own := f.losers(other), f.losers(h)
-		if other.Affected() && len(other.Culprits) == 0 && n >= few { // it is there, and nobody proved what it is
+		if (other.Affected() || other.Gone) && len(other.Culprits) == 0 && n+f.late(other) >= few { // it is there, and nobody proved what it is
 			return step, other
 		}
 		if h.loses() && other.loses() && (n > own || n == own && f.between(h, other)) && (most.To == "" || n > f.losers(f.Hosts[most.To])) {
@@ -94,6 +115,16 @@ func (f *Fleet) between(h, other *Host) bool {
 func (f *Fleet) losers(at *Host) (n int) {
 	for _, h := range f.Hosts {
 		if h.Affected() && h.loses() && (h == at || slices.ContainsFunc(h.losesTo(), func(server string) bool { return f.at(server) == at })) {
+			n++
+		}
+	}
+	return n
+}
+
+// late is how many hosts notice no more of it than that they connect late to one.
+func (f *Fleet) late(at *Host) (n int) {
+	for _, h := range f.Hosts {
+		if h.Affected() && h != at && slices.ContainsFunc(h.connectsLate(), func(server string) bool { return f.at(server) == at }) {
 			n++
 		}
 	}

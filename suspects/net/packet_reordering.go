@@ -233,6 +233,9 @@ func reorderingIn(r *recording.Recording, l *ledger.Ledger, netns uint64, flows 
 	}
 	sent, _ := measure.Grew(r, netns, "node_netstat_Tcp_OutSegs")
 	fast, overtaken := overtakenIn(r, netns, reordered, again)
+	// A queue that is kept full drops packets, and holds others until a timer sends them again: such
+	// ones are reported as duplicates too, and no ACK comes out of order.
+	mostlyGone := duplicates < 0.5*again && reordered == 0
 	_, same := seen.AgreeIn(again, counted.Span())
 	e := suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: duplicates, Unit: "segments", Origin: "dsack", Doubt: measure.LossOf(r, "sockets.retransmits", n),
 		Source: source.SNMP("Tcp", "RetransSegs").And(source.Netstat("TCPDSACKRecv", "TCPSACKReorder", "TCPFastRetrans")),
@@ -241,13 +244,13 @@ func reorderingIn(r *recording.Recording, l *ledger.Ledger, netns uint64, flows 
 	switch {
 	case !overtaken:
 		e.Side = suspect.Against
-	case duplicates < spuriousFelt*sent:
+	case duplicates < spuriousFelt*sent || mostlyGone:
 		e.Grade = suspect.Weak
 	case duplicates >= mostDuplicates*again && (same || segmentsOf(n, again)):
 		e.Grade = suspect.Decisive
 	}
 	all := []suspect.Evidence{e}
-	if late, ok := lateByResending(l, flows); ok && e.Side == suspect.For && duplicates >= someDuplicates*again {
+	if late, ok := lateByResending(l, flows); ok && e.Side == suspect.For && !mostlyGone && duplicates >= someDuplicates*again {
 		all = append(all, late)
 	}
 	out := suspect.Finding{Subject: recording.Subject{Kind: recording.KindNetns, Netns: netns}, Active: seen.Active(), Evidence: all,

@@ -32,7 +32,7 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 		return nil
 	}
 	waits, all, waited := map[uint64]int{}, 0, 0.0
-	waiters := map[uint64]map[int]bool{}
+	tids, waiters := map[uint64]map[int]bool{}, map[uint64]int{}
 	seconds := map[uint64][]recording.Interval{}
 	looked := recording.Time(0) // when its threads were first looked at
 	for _, row := range r.ThreadStates {
@@ -48,21 +48,22 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 		all += int(row.N)
 		waited += float64(row.N) / float64(max(row.Looks, 1))
 		waits[row.Futex] += int(row.N)
-		if waiters[row.Futex] == nil {
-			waiters[row.Futex] = map[int]bool{}
+		if tids[row.Futex] == nil {
+			tids[row.Futex] = map[int]bool{}
 		}
-		waiters[row.Futex][row.TID] = true
+		tids[row.Futex][row.TID] = true
+		waiters[row.Futex] = max(waiters[row.Futex], row.Threads, len(tids[row.Futex])) // a row may be of several
 		seconds[row.Futex] = append(seconds[row.Futex], measure.OneSecond(row.T))
 	}
 	address, n := fullest(waits)
-	if all < fewWaits || float64(n) < oneLock*float64(all) || len(waiters[address]) < 2 {
+	if all < fewWaits || float64(n) < oneLock*float64(all) || waiters[address] < 2 {
 		return nil
 	}
 	tail := share < lockBooked // few answers wait for it: the mean tells nothing
 	if tail && !agrees(waited, longer) {
 		return nil
 	}
-	f := &suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait for one lock, at 0x%x", units.Plural(len(waiters[address]), "thread"), address)}
+	f := &suspect.Finding{Subject: p.Subject, Text: fmt.Sprintf("%s of it wait for one lock, at 0x%x", units.Plural(waiters[address], "thread"), address)}
 	if active := intervals.Merge(seconds[address], measure.Joined); active[0].Start > looked.Add(measure.Joined) { // else it may have been so before
 		f.Active = active
 	}
@@ -75,13 +76,19 @@ func bookedConvoy(p *scene.Process, r *recording.Recording, l *ledger.Ledger) *s
 	}
 	f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: share, Unit: "share", Text: f.Text}
 	if tail {
-		f.Evidence[0] = suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: waited, Unit: "s", Source: looks.And(source.AllTurns), Origin: suspect.InStep,
-			Text: fmt.Sprintf("its threads waited for a lock for %s in all, and by %s in all its late answers took longer than half of them do", units.Lasting(waited), units.Lasting(longer))}
-		f.Harm = suspect.Harm{Symptom: scene.RequestLatency, Amount: p99 - p50, Unit: "s", Text: fmt.Sprintf("one in a hundred of its answers takes %s, half of them %s: those wait for a lock", units.Short(p99), units.Short(p50))}
+		f.Evidence[0], f.Harm = ofTheLate(waited, longer, p99, p50, looks.And(source.AllTurns))
 	}
 	f.Remedy = suspect.Remedy{Program: fmt.Sprintf("%s: let go of the lock before waiting for others, or split it.", p.Subject.Comm)}
 	f.Next = stackOf(p, fmt.Sprintf(" at 0x%x", address))
 	return f
+}
+
+// ofTheLate is the evidence that the late answers of a service are those that wait for a lock, as long in all as it
+// was waited for, and what that harms.
+func ofTheLate(waited, longer, p99, p50 float64, from source.Source) (suspect.Evidence, suspect.Harm) {
+	return suspect.Evidence{Side: suspect.For, Grade: suspect.Strong, Value: waited, Unit: "s", Source: from, Origin: suspect.InStep,
+			Text: fmt.Sprintf("its threads waited for a lock for %s in all, and by %s in all its late answers took longer than half of them do", units.Lasting(waited), units.Lasting(longer))},
+		suspect.Harm{Symptom: scene.RequestLatency, Amount: p99 - p50, Unit: "s", Text: fmt.Sprintf("one in a hundred of its answers takes %s, half of them %s: those wait for a lock", units.Short(p99), units.Short(p50))}
 }
 
 // calledAlone is a process whose late answers wait while its threads make calls one at a time: each

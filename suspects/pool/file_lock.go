@@ -23,27 +23,44 @@ func fileLocks(r *recording.Recording, l *ledger.Ledger) (out []suspect.Finding)
 	if l == nil {
 		return nil
 	}
+	felt := map[*ledger.Party]float64{}
 	for _, d := range l.Felt {
-		p := d.Party
+		felt[d.Party] = d.Seconds
+	}
+	for _, p := range l.Parties {
 		waits := 0.0
 		for _, e := range p.Entries {
 			if e.Account == ledger.Lock && e.Where == ledger.FileLock {
 				waits += e.Seconds
 			}
 		}
-		if p.Role != ledger.Serves || waits < lockBooked*d.Seconds {
+		if p.Role != ledger.Serves || waits == 0 || len(p.PIDs) == 0 {
 			continue
 		}
-		if f, ok := fileLock(r, p, min(1, waits/d.Seconds)); ok {
-			out = append(out, f)
+		longer, p99, p50 := l.Longer(p.PIDs[0])
+		share := lockBooked
+		if d := felt[p]; d > 0 {
+			share = min(1, waits/d)
 		}
+		tail := felt[p] == 0 || share < lockBooked // few answers wait for it: the mean tells nothing
+		if tail && !agrees(waits, longer) {
+			continue
+		}
+		f, ok := fileLock(r, p, share)
+		if !ok {
+			continue
+		}
+		if tail {
+			f.Evidence[0], f.Harm = ofTheLate(waits, longer, p99, p50, f.Evidence[0].Source)
+		}
+		out = append(out, f)
 	}
 	return out
 }
 
 func fileLock(r *recording.Recording, p *ledger.Party, share float64) (suspect.Finding, bool) {
 	waiting, all := 0, 0
-	who := map[[2]int]bool{}
+	who := map[[2]int]int{} // threads, by process and thread
 	var call string
 	for _, row := range r.ThreadStates {
 		if !slices.Contains(p.PIDs, row.PID) {
@@ -52,11 +69,16 @@ func fileLock(r *recording.Recording, p *ledger.Party, share float64) (suspect.F
 		all += int(row.N)
 		if row.State == "S" && slices.Contains(locksFiles, row.Call) {
 			waiting += int(row.N)
-			who[[2]int{row.PID, row.TID}] = true
+			at := [2]int{row.PID, row.TID}
+			who[at] = max(who[at], row.Threads, 1) // several, where they are taken together
 			call = row.Call
 		}
 	}
-	if waiting < fewWaits || len(who) < 2 {
+	waiters := 0
+	for _, n := range who {
+		waiters += n
+	}
+	if waiting < fewWaits || waiters < 2 {
 		return suspect.Finding{}, false
 	}
 	what := "thread"
@@ -64,7 +86,7 @@ func fileLock(r *recording.Recording, p *ledger.Party, share float64) (suspect.F
 		what = "worker"
 	}
 	f := suspect.Finding{Subject: p.Subject,
-		Text: fmt.Sprintf("%s of it wait for the lock of a file (%s)", units.Plural(len(who), what), call),
+		Text: fmt.Sprintf("%s of it wait for the lock of a file (%s)", units.Plural(waiters, what), call),
 		Next: "lslocks   # which file: processes with * wait; the holder is named above them"}
 	looks := source.ThreadState.As("the states of its threads, about 20 samples per second")
 	f.Evidence = []suspect.Evidence{
