@@ -22,6 +22,7 @@ func TestCutRequests(t *testing.T) {
 	unread := func(c net.Conn) { awaitUnread(t, c) }
 	asks := func(c net.Conn) { _, _ = c.Write([]byte("GET /again HTTP/1.1\r\nHost: a\r\n\r\n")) }
 	quits := func(c net.Conn) { _, _ = c.Write([]byte("QUIT\r\n")) }
+	ends := func(c net.Conn) { _, _ = c.Write([]byte{'X', 0, 0, 0, 4}) } // Terminate of PostgreSQL
 	const rounds = 3
 	cases := []struct {
 		port, what       string
@@ -38,6 +39,9 @@ func TestCutRequests(t *testing.T) {
 		{"7306", "the client says farewell to a server that has closed", func(c net.Conn) { read(c); say(c) }, func(c net.Conn) { say(c); read(c); read(c); say(c); time.Sleep(10 * time.Millisecond) }, 0, 0, "", ""},
 		{"7309", "the client asks a server that has closed", func(c net.Conn) { read(c); say(c) }, func(c net.Conn) { say(c); read(c); read(c); asks(c); time.Sleep(10 * time.Millisecond) }, 0, rounds, "", recording.CutHungUp},
 		{"7310", "the client says QUIT to a server that has closed", func(c net.Conn) { read(c); say(c) }, func(c net.Conn) { say(c); read(c); read(c); quits(c); time.Sleep(10 * time.Millisecond) }, 0, 0, "", ""},
+		{"7311", "the server hangs up on what ends a session", func(c net.Conn) { read(c); say(c); read(c) }, func(c net.Conn) { say(c); read(c); ends(c); read(c) }, 0, 0, "", ""},
+		{"7312", "the server hangs up on a short request at first", read, func(c net.Conn) { ends(c); read(c) }, 0, rounds, "", recording.CutHungUp},
+		{"7313", "the server hangs up on a request after another", func(c net.Conn) { read(c); say(c); read(c) }, func(c net.Conn) { say(c); read(c); say(c); read(c) }, 0, rounds, "", recording.CutHungUp},
 		{"7307", "both end in order", func(c net.Conn) { read(c); say(c); read(c) }, func(c net.Conn) { say(c); read(c) }, 0, 0, "", ""},
 	}
 	for _, a := range cases {

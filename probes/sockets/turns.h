@@ -534,6 +534,18 @@ static __always_inline bool answer_due(const struct turn *t, __u64 begin)
 	return (__s64)(t->last - begin) <= (__s64)STREAM_TIME && t->bytes <= STREAM_BYTES;
 }
 
+/* Most bytes of a farewell that gets no answer: Terminate of PostgreSQL and COM_QUIT of MySQL have
+ * 5, "quit" of memcached 6, UnbindRequest of LDAP 7. */
+#define FAREWELL_BYTES 7
+
+/* Whether what was asked last says goodbye: the peer hangs up when it has read that. */
+static __always_inline bool farewell(const struct sock *sk, const struct turn *t)
+{
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock((void *)sk);
+
+	return t->bytes <= FAREWELL_BYTES && tp && tp->bytes_received > 1; /* which a FIN counts as */
+}
+
 /* What ends a connection on which a request is open. Who asked misses the answer if the
  * peer hangs up or resets, or nothing comes any more; not if he closes it himself, nor
  * after the peer's FIN, when a TLS client says farewell. Who is asked breaks it if he
@@ -547,7 +559,7 @@ static __always_inline enum cut cut_by(const struct sock *sk, const struct turn 
 	if (!answer_due(t, t->begin))
 		return CUT_NOT;
 	if (new == TCP_CLOSE_WAIT)
-		return CUT_HUNG_UP;
+		return farewell(sk, t) ? CUT_NOT : CUT_HUNG_UP;
 	if (new != TCP_CLOSE || !sk->sk_err)
 		return CUT_NOT;
 	return sk->sk_err == E_TIMEDOUT ? CUT_TIMED_OUT : CUT_RESET;
