@@ -85,8 +85,10 @@ var pairs = map[string]string{
 
 // prompt are the pure packages whose tests fail where they wait for a CPU, and why.
 var prompt = map[string]string{
-	"snag/load":              "its requests have deadlines",
-	"snag/cmd/snag/livepage": "a page is asked before its streams are judged",
+	"snag/load":                   "its requests have deadlines",
+	"snag/cmd/snag/livepage":      "a page is asked before its streams are judged",
+	"snag/readers/strace":         "the pauses of a traced program are measured",
+	"snag/probes/streams/gb28181": "a camera gives up what nobody answers",
 }
 
 // supports are the packages that give live tests their namespaces and programs.
